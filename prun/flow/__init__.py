@@ -1,0 +1,3 @@
+"""Stories that look, decide and act: they join ``core`` and ``system``."""
+
+from __future__ import annotations

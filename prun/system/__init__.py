@@ -1,0 +1,3 @@
+"""Effects without policy: files, processes, clocks and locks, each behind a narrow function."""
+
+from __future__ import annotations
