@@ -1,0 +1,83 @@
+"""Values that are secrets, at the edges of their shapes."""
+
+from __future__ import annotations
+
+import pytest
+
+from prun.core.secret_values import holds_password_url, holds_token
+
+AT = "@"
+
+
+@pytest.mark.parametrize(
+    ("value", "holds"),
+    [
+        (f"a://u:p{AT}h", True),
+        (f"a://:p{AT}h", True),
+        (f"  a://u:p{AT}h ", True),
+        (f'url="a://u:p{AT}h"', True),
+        (f"a://u:123456{AT}h", True),
+        (f"a://u:80{AT}h", True),
+        (f"xa//u:p{AT}h", False),
+        (f"://u:p{AT}h", False),
+        (f"a://u:{AT}h", False),
+        (f"a://u p:q{AT}h", False),
+        ("a://h?password=", False),
+        ("a://h?password=x", True),
+        ("a://h?x=1;pwd=x", True),
+        ("a://h?nopassword=x", False),
+        ("a://h", False),
+    ],
+    ids=range(15),
+)
+def test_a_url_with_a_password_is_told_from_others(value: str, holds: bool) -> None:
+    assert holds_password_url(value) is holds
+
+
+@pytest.mark.parametrize(
+    ("head", "least"),
+    [("ghp_", 20), ("npm_", 20), ("hf_", 20), ("AKIA", 16), ("AIza", 30), ("glpat-", 20), ("sk-", 20)],
+)
+def test_a_token_counts_from_its_full_length_on(head: str, least: int) -> None:
+    assert holds_token(head + "A" * least)
+    assert not holds_token(head + "A" * (least - 1))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "holds"),
+    [
+        ("", "", True),
+        ("x=", ";", True),
+        ("'", "'", True),
+        ("https://", f"{AT}h", True),
+        ("https://u:", f"{AT}h", True),
+        ("x", "", False),
+        ("_", "", False),
+        ("-", "", False),
+        ("", "_", False),
+        ("", "-", False),
+        ("/", "", False),
+        ("/tmp/", "", False),  # noqa: S108 - a text, no place
+        ("\\", "", False),
+    ],
+    ids=range(13),
+)  # fmt: skip
+def test_a_token_is_a_word_of_its_own(before: str, after: str, holds: bool) -> None:
+    assert holds_token(f"{before}ghp_{'A' * 36}{after}") is holds
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "a://b:c," * 16_000,
+        "a:" * 60_000,
+        "sk-" + "a-" * 60_000,
+        "eyJ" * 40_000,
+        "a://b?" * 20_000,
+        "xox" * 40_000,
+    ],
+    ids=lambda value: value[:8],
+)
+def test_a_huge_value_without_a_secret_is_read_to_its_end(value: str) -> None:
+    assert not holds_token(value)
+    assert not holds_password_url(value)
