@@ -28,7 +28,8 @@ class Limits:
 class Look:
     """One look at a running worker; *at_s* is monotonic seconds since its launch.
 
-    *grew* tells of new bytes in tail, stderr or log, *spoke* of new bytes in tail alone.
+    *grew* tells of new bytes in tail, stderr or log, *spoke* of new bytes in tail alone, *quota_stop* of a
+    new line in the log that tells of one; *result_stands* while a result is the last event.
     """
 
     at_s: float
@@ -66,10 +67,11 @@ Decision: TypeAlias = Wait | Reap
 def _after(progress: Progress, look: Look) -> Progress:
     if look.grew:
         progress = replace(progress, grew_at_s=look.at_s)
-    # New output after a stop means that agy got through: the patience starts again.
-    if look.quota_stop and (look.spoke or progress.stopped_at_s is None):
-        progress = replace(progress, stopped_at_s=look.at_s)
-    return progress
+    if look.quota_stop:
+        since_s = progress.stopped_at_s
+        return replace(progress, stopped_at_s=look.at_s if since_s is None or look.spoke else since_s)
+    # Output after a stop means that agy got through.
+    return replace(progress, stopped_at_s=None) if look.spoke else progress
 
 
 def _reason(progress: Progress, look: Look, limits: Limits) -> ReapReason | None:
