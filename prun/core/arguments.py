@@ -79,7 +79,6 @@ def read_arguments(argv: Sequence[str]) -> Arguments | Help:
         mode=found.mode,
         add_dirs=tuple(_path("--add-dir", path) for path in found.add_dir or ()),
         continue_from=_optional_path("--continue-from", found.continue_from),
-        ledger=_optional_path("--ledger", found.ledger),
     )
 
 
@@ -148,6 +147,5 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--add-dir", action="append", metavar="DIR", help="a further directory for the worker; repeatable")
     add("--continue-from", action=_Once, metavar="STATE_DIR", help="resume that unit's conversation")
-    add("--ledger", action=_Once, metavar="FILE", help="also record the unit in this ledger")
     add("-h", "--help", action=_HelpAction, nargs=0, help="show this and exit")
     return parser

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 LOG_FILE_SINCE: Version = (1, 1, 1)
 EVENT_CHARACTERS = 150_000
-# agy cuts a message near 191,000 without a word; of what is not known, so bytes stay below that too.
-EVENT_BYTES = 185_000
 
 
 def worker_argv(
@@ -71,5 +69,8 @@ def user_event(text: str) -> bytes:
 
 
 def needs_file(event: bytes) -> bool:
-    """Return whether *event* is too long for agy to read whole, so that its prompt has to go into a file."""
-    return len(event) > EVENT_BYTES or len(event.decode().removesuffix("\n")) > EVENT_CHARACTERS
+    """Return whether *event* is too long for agy to read whole, so that its prompt has to go into a file.
+
+    agy cuts a message near 191,000 characters, and says nothing of it.
+    """
+    return len(event.decode().removesuffix("\n")) > EVENT_CHARACTERS

@@ -38,7 +38,6 @@ class Arguments:
     mode: Mode | None
     add_dirs: tuple[str, ...]
     continue_from: str | None
-    ledger: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,15 @@ def _reason(progress: Progress, look: Look, limits: Limits) -> ReapReason | None
     return ReapReason.STALLED if stalled else None
 
 
+def outdone(why: ReapReason, *, result_stands: bool) -> ReapReason:
+    """Return the reason that holds once all is read that came before the first signal.
+
+    A result that came in the last moment outdoes any clock; the caller's own wish it does not.
+    """
+    wished = why in {ReapReason.INTERRUPTED, ReapReason.CANCELLED}
+    return ReapReason.LINGERING if result_stands and not wished else why
+
+
 def supervise(progress: Progress, look: Look, limits: Limits) -> tuple[Progress, Decision]:
     """Return the progress after *look* and what to do now; the caller's own wish outranks any clock."""
     progress = _after(progress, look)
