@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
@@ -18,14 +19,16 @@ from prun.system.clock import SystemClock
 from prun.system.process import Launch, launch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import TracebackType
     from typing import Self
 
     from prun.system.process import TreeEnd, Worker
 
 can_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and signals")
-has_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux's /proc")
+has_proc = pytest.mark.skipif(
+    not hasattr(os, "fork") or not Path("/proc/self/stat").exists(), reason="needs Linux's /proc"
+)
 has_jobs = pytest.mark.skipif(not hasattr(sys, "getwindowsversion"), reason="needs Windows jobs")
 
 KILL, STOP = (getattr(signal, name, 0) for name in ("SIGKILL", "SIGSTOP"))
@@ -65,6 +68,8 @@ class Stage:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         left = [process for token in self.tokens for process in carriers(token)]
+        if sys.platform == "win32":  # a console's host goes a moment after its last client
+            left = psutil.wait_procs(left, timeout=5)[1]
         named = [f"{process.pid} {_command(process)}" for process in left]
         for process in left:
             with suppress(psutil.Error):
@@ -103,6 +108,18 @@ class Stage:
     def at(self, name: str = "ready") -> str:
         """Return the path of *name* in this directory."""
         return str(self.place / name)
+
+
+@contextmanager
+def stranger(code: str, *arguments: str, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a Python child that is no worker, and end it."""
+    argv = [sys.executable, "-I", "-S", "-c", code, *arguments]
+    child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, **options)
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.wait()
 
 
 def carriers(token: str) -> list[psutil.Process]:
