@@ -6,12 +6,12 @@ Lines are told by their message: file names and line numbers drift between build
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from prun.core.failures import TEXT_LIMIT, Failure, LastOfEachKind, failure_in
 from prun.core.line_heads import LineHeads
 from prun.core.outcome import Kind
 from prun.core.plain import one_line, without_escapes
+from prun.core.values import dataclass
 
 _MAY_TELL = re.compile(
     rb"error|failed|quota|timed out|neligible|_EXHAUSTED|UNAVAILABLE|UNAUTHENTICATED|\(code "

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from prun.core.blank import is_blank_text
 from prun.core.errors import UsageError
 from prun.core.plain import one_line
 from prun.core.request import Arguments, Mode, Settings
+from prun.core.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from prun.core.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

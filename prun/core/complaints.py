@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from prun.core.failures import TEXT_LIMIT, Failure, LastOfEachKind, failure_in
 from prun.core.line_heads import LineHeads
 from prun.core.plain import one_line, without_escapes
+from prun.core.values import dataclass
 
 _MAY_TELL = re.compile(rb"rror:|AGY_ERROR|\[agy\]|warning:|jetski:|uthentication")
 _LOOK_BYTES = 512

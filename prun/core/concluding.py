@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 from prun.core.ending import Ending, Exited, LaunchFailed, NotLaunched, Reaped, Signalled, Unknown
 from prun.core.outcome import Author, Outcome, TreeState
 from prun.core.records import encode_outcome
 from prun.core.timestamps import rfc3339
+from prun.core.values import dataclass, replace
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from io import BytesIO
 
 from prun.core.blank import stripped
+from prun.core.buffers import reserve, take
 from prun.core.plain import one_line, utf8, visible
 
 SHOWN_BYTES = 256 * 1024
 HEAD_BYTES = 512
 
 _REASON_LIMIT = 1000
+_PIECE_CHARACTERS = 256 * 1024
 _INNER_BYTES = bytes(range(0x80, 0xC0))  # of a character in UTF-8, after its first
 _MARKER = re.compile(r"# [A-Za-z0-9_-]+ result \(FALLBACK, ")
 _TICKS = re.compile(r"`+")
@@ -19,7 +22,12 @@ _UNPRINTABLE = {code: 0xFFFD for code in (*range(0x20), 0x7F) if chr(code) not i
 
 def result_document(response: str) -> bytes:
     """Return the document of a completed unit: the *response*, stripped, and one line feed."""
-    return utf8(stripped(response)) + b"\n"
+    text, document = stripped(response), BytesIO()
+    reserve(document, len(text) + 1)
+    for start in range(0, len(text), _PIECE_CHARACTERS):
+        document.write(utf8(text[start : start + _PIECE_CHARACTERS]))
+    document.write(b"\n")
+    return take(document)
 
 
 def fallback_document(

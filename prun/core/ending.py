@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
+
+from prun.core.values import dataclass
 
 
 class ReapReason(StrEnum):

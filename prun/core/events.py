@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from prun.core.blank import is_blank_text
@@ -24,6 +23,7 @@ from prun.core.fields import (
 from prun.core.objects import PLAIN_BYTES, objects_on
 from prun.core.plain import utf8
 from prun.core.skim import Broken, Keep, Shape
+from prun.core.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from prun.core.agy_log import LogFindings
@@ -13,6 +12,7 @@ from prun.core.ending import Ending, Exited, LaunchFailed, NotLaunched, Reaped, 
 from prun.core.failures import Failure, classify
 from prun.core.plain import one_line, utf8
 from prun.core.transcript import Transcript
+from prun.core.values import dataclass, field
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -77,7 +77,7 @@ def case_of(evidence: Evidence) -> Case:
     ending = _as_judged(evidence.ending)
     response = stripped(transcript.response or "") or None
     answered = evidence.worker_wrote_result or response is not None
-    enough = response is not None and len(utf8(response)) >= evidence.min_result_bytes
+    enough = response is not None and _has_bytes(response, evidence.min_result_bytes)
     succeeded = not transcript.has_status or is_success(transcript.status)
     denied = _denied(evidence, answered=answered)
     return Case(
@@ -91,6 +91,11 @@ def case_of(evidence: Evidence) -> Case:
         denied=denied,
         cause=_cause(evidence, ending, succeeded=succeeded, explained=answered or bool(denied)),
     )
+
+
+def _has_bytes(text: str, least: int) -> bool:
+    # A character has one byte at least: a long text need not be encoded to be measured.
+    return len(text) >= least or len(utf8(text)) >= least
 
 
 def is_success(status: Any) -> bool:

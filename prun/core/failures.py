@@ -6,13 +6,13 @@ The words are agy's own error texts, as seen in 1.1 to 1.3; a model's answer is 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from prun.core.durations import find_reset, find_retry
 from prun.core.outcome import Kind
 from prun.core.plain import one_line
+from prun.core.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from prun.core.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from io import BytesIO
 
 from prun.core.buffers import reserve, take
+from prun.core.values import dataclass
 
 LINE_BYTES = 16 * 1024 * 1024
 _ROOM_BYTES = 256 * 1024

@@ -5,8 +5,9 @@ A process is (host, boot, pid namespace, pid, start token), never a pid alone. O
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from prun.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from prun.core.blank import stripped
 from prun.core.families import group_of
 from prun.core.plain import visible, without_escapes
+from prun.core.values import dataclass
 
 Version: TypeAlias = tuple[int, ...]
 

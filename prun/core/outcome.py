@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from prun.core.values import dataclass, field
 
 
 class Verdict(StrEnum):

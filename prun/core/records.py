@@ -6,7 +6,6 @@ may be missing for is its default. Bytes that are no record of the kind give ``N
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from prun.core.codec import (
@@ -27,6 +26,7 @@ from prun.core.codec import (
 from prun.core.identity import Hold, HoldKind, Identity, Machine
 from prun.core.outcome import Outcome, QuotaStop
 from prun.core.request import Request
+from prun.core.values import asdict, dataclass
 
 SCHEMA: Final = 1
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from prun.core.errors import UsageError
 from prun.core.families import Group, contradicts, group_of, newest_in_family, tier_of, with_tier
 from prun.core.plain import one_line, visible
 from prun.core.settings import EFFORTS
+from prun.core.values import dataclass, replace
 
 if TYPE_CHECKING:
     from prun.core.listing import Listing

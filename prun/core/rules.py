@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from prun.core.ending import Exited, LaunchFailed, NotLaunched, Reaped, ReapReason, Signalled, Unknown
 from prun.core.evidence import Case
 from prun.core.outcome import Kind
 from prun.core.plain import one_line
+from prun.core.values import dataclass
 
 _ERROR_LIMIT = 500
 _NAMES_SHOWN = 8

@@ -5,10 +5,10 @@ This removes accidents. It is no sandbox: a child runs with its user's rights an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prun.core.secret_values import holds_password_url, holds_token
+from prun.core.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,11 +10,11 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
 
 from prun.core.json_strings import head, tail, whole
+from prun.core.values import dataclass
 
 ITEMS = 100
 LEAF_BYTES = 64 * 1024

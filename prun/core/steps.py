@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prun.core.denials import KEPT, is_refusal
 from prun.core.plain import one_line
 from prun.core.salvage import Salvage
+from prun.core.values import dataclass
 
 if TYPE_CHECKING:
     from prun.core.events import Step

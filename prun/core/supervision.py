@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from prun.core.ending import ReapReason
+from prun.core.values import dataclass, replace
 
 LINGER_S = 30.0
 QUOTA_PATIENCE_S = 2.0

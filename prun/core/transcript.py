@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from prun.core.denials import Denial, merged
 from prun.core.events import Event, Init, Other, Result, Step, Unrecognised, parse_line
 from prun.core.framing import Framer, Line, Overlong
 from prun.core.steps import LastStep, RefusedTool, Steps
+from prun.core.values import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,7 +6,6 @@ which no rule finds fault is completed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 from prun.core.ending import Exited, NotLaunched, Reaped, ReapReason, Signalled, Unknown
@@ -17,6 +16,7 @@ from prun.core.plain import one_line
 from prun.core.request import Mode
 from prun.core.rules import RULES, Finding, Rule, how_it_died
 from prun.core.timestamps import later, rfc3339
+from prun.core.values import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prun.core.codec import Field, dump, load, read_fields, text
 from prun.core.errors import PrunError, UsageError
 from prun.core.plain import visible
 from prun.core.records import Owner, decode_owner, encode_owner
+from prun.core.values import dataclass
 from prun.system.files import publish_new, replace
 from prun.system.placing import patiently
 from prun.system.reading import Contents, Missing, read_bounded
@@ -43,6 +43,14 @@ class Lease:
 
 class InUseError(UsageError):
     """Another dispatch is at the conversation, or that can't be ruled out."""
+
+
+def in_use(conversation_id: str, state_dir: str) -> InUseError:
+    """Return the error that the unit in *state_dir* is at the conversation."""
+    return InUseError(
+        f"conversation {visible(conversation_id)} is in use by {visible(state_dir)}; "
+        "wait until that unit has ended, or cancel it"
+    )
 
 
 def claim(
@@ -76,10 +84,7 @@ def _take_over(path: Path, lease: Lease, is_free: Callable[[Lease], bool], clock
         if not isinstance(held, Lease):
             raise _unreadable(path, lease)
         if held.state_dir != lease.state_dir and not is_free(held):
-            raise InUseError(
-                f"conversation {visible(lease.conversation_id)} is in use by {visible(held.state_dir)}; "
-                "wait until that unit has ended, or cancel it"
-            )
+            raise in_use(lease.conversation_id, held.state_dir)
         replace(path, _encoded(lease), clock)
         return
 

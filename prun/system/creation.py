@@ -6,13 +6,13 @@ import errno
 import os
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prun.core.errors import PrunError, UsageError
 from prun.core.plain import visible
+from prun.core.values import dataclass
 from prun.system.files import write_new
 from prun.system.placing import patiently, sync_directory
 from prun.system.reading import is_directory

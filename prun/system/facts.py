@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prun.core.codec import Field, dump, load, read_fields, text, whole
 from prun.core.timestamps import parse_rfc3339, rfc3339
+from prun.core.values import asdict, dataclass
 from prun.system.agy import home_of
 from prun.system.files import replace
 from prun.system.probes import Facts, ProbeFailed

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from prun.core.blank import is_blank
+from prun.core.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from prun.core.errors import LaunchError
 from prun.core.identity import HoldKind
 from prun.core.plain import visible
+from prun.core.values import dataclass
 from prun.system import process
 from prun.system.clock import SystemClock
 from prun.system.reading import read_start

@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from prun.core.blank import is_blank
+from prun.core.values import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prun.core.plain import utf8
+from prun.core.values import dataclass
 from prun.system.files import replace
 
 if TYPE_CHECKING:

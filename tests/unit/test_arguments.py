@@ -10,8 +10,8 @@ from prun.core.request import Arguments, Mode
 from prun.core.settings import read_settings
 
 NEEDED = ["--prompt-file", "p.md", "--result-file", "r.md", "--unit-id", "u-1"]
-LEAST = Arguments("p.md", "r.md", "u-1", None, (), None, None)
-PATH_OPTIONS = ["--prompt-file", "--result-file", "--continue-from", "--ledger", "--add-dir"]
+LEAST = Arguments("p.md", "r.md", "u-1", None, (), None)
+PATH_OPTIONS = ["--prompt-file", "--result-file", "--continue-from", "--add-dir"]
 
 
 def read(*more: str) -> Arguments:
@@ -45,8 +45,8 @@ def test_the_three_needed_options_are_enough() -> None:
 
 
 def test_every_option_is_read() -> None:
-    found = read("--mode", "plan", "--add-dir", "a", "--add-dir=b", "--continue-from", "s", "--ledger", "l")
-    assert found == Arguments("p.md", "r.md", "u-1", Mode.PLAN, ("a", "b"), "s", "l")
+    found = read("--mode", "plan", "--add-dir", "a", "--add-dir=b", "--continue-from", "s")
+    assert found == Arguments("p.md", "r.md", "u-1", Mode.PLAN, ("a", "b"), "s")
 
 
 def test_the_mode_is_a_mode() -> None:
@@ -83,12 +83,12 @@ def test_a_path_with_a_nul_is_refused(option: str) -> None:
 def test_a_path_is_taken_as_it_is_written(option: str, path: str) -> None:
     found = read_arguments(given(option, path))
     assert isinstance(found, Arguments)
-    values = (found.prompt_file, found.result_file, found.continue_from, found.ledger, *found.add_dirs)
+    values = (found.prompt_file, found.result_file, found.continue_from, *found.add_dirs)
     assert path in values
 
 
 @pytest.mark.parametrize(
-    "option", ["--prompt-file", "--result-file", "--unit-id", "--mode", "--continue-from", "--ledger"]
+    "option", ["--prompt-file", "--result-file", "--unit-id", "--mode", "--continue-from"]
 )
 def test_an_option_given_twice_is_refused_also_with_the_same_value(option: str) -> None:
     once = f"{option}=plan"
@@ -108,12 +108,14 @@ def test_another_mode_is_refused(mode: str) -> None:
     assert "accept-edits" in message
 
 
-@pytest.mark.parametrize("option", ["--prompt", "--unit", "--mod", "--led", "--add", "--hel"])
+@pytest.mark.parametrize("option", ["--prompt", "--unit", "--mod", "--cont", "--add", "--hel"])
 def test_an_option_cut_short_is_not_guessed(option: str) -> None:
     assert option in refusal([*NEEDED, option, "plan"])
 
 
-@pytest.mark.parametrize("stray", ["x", "--nope", "-p", "--", "stray\nline", "\udcff", "--nope=\x1b[1m"])
+@pytest.mark.parametrize(
+    "stray", ["x", "--nope", "--ledger", "-p", "--", "stray\nline", "\udcff", "--nope=\x1b[1m"]
+)
 def test_a_stray_argument_is_refused(stray: str) -> None:
     argv = [*NEEDED, stray, "more"] if stray == "--" else [*NEEDED, stray]
     assert "--help" in refusal(argv)

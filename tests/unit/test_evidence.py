@@ -9,7 +9,7 @@ import pytest
 
 from prun.core.evidence import is_success
 from prun.core.outcome import Kind
-from prun.core.transcript import RefusedTool
+from prun.core.steps import RefusedTool
 from tests.support.runs import (
     GOOD,
     failed,

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from prun.core.ending import ReapReason
-from prun.core.supervision import LINGER_S, Limits, Look, Progress, Reap, Wait, supervise
+from prun.core.supervision import LINGER_S, Limits, Look, Progress, Reap, Wait, outdone, supervise
 
 CALM = Look(
     at_s=10.0, grew=False, spoke=False, result_stands=False, quota_stop=False, cancel_asked=False, signal=None
@@ -93,6 +93,13 @@ def test_a_worker_that_got_through_a_quota_stop_is_not_ended_when_it_pauses_late
 
 def test_a_look_without_growth_leaves_the_progress_as_it_was() -> None:
     assert supervise(FRESH, replace(CALM, at_s=90.0), LIMITS)[0] == FRESH
+
+
+@pytest.mark.parametrize("why", ReapReason)
+def test_a_result_of_the_last_moment_outdoes_a_clock_but_not_a_wish(why: ReapReason) -> None:
+    wished = why in {ReapReason.INTERRUPTED, ReapReason.CANCELLED}
+    assert outdone(why, result_stands=True) is (why if wished else ReapReason.LINGERING)
+    assert outdone(why, result_stands=False) is why
 
 
 LOOKS = [

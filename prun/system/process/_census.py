@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from prun.core.values import dataclass
 from prun.system.process._kin import Process
 
 if TYPE_CHECKING:

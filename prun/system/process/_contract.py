@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from prun.core.errors import LaunchError, PrunError
 from prun.core.plain import one_line, visible
+from prun.core.values import dataclass
 
 if TYPE_CHECKING:
     from prun.core.identity import Hold, HoldKind, Identity

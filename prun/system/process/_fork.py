@@ -19,11 +19,11 @@ import signal
 import threading
 import warnings
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from prun.core.errors import LaunchError
 from prun.core.identity import HoldKind
+from prun.core.values import dataclass
 from prun.system.process._contract import UNIT_VARIABLE, cannot_run
 
 if TYPE_CHECKING:

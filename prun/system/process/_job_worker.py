@@ -9,11 +9,11 @@ assert sys.platform == "win32"
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from ntpath import basename
 from typing import TYPE_CHECKING
 
 from prun.core.outcome import TreeState
+from prun.core.values import dataclass
 from prun.system.process import _winapi
 from prun.system.process._contract import KILL_S, SETTLE_S, UNIT_VARIABLE, Ended, TreeEnd, label
 from prun.system.process._winapi import kernel32

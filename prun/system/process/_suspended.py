@@ -51,7 +51,7 @@ def create(launch: Launch) -> tuple[int, int, int]:
             None,
             1,
             _FLAGS,
-            ctypes.create_unicode_buffer(block, len(block)),
+            ctypes.create_unicode_buffer(block),  # sized by ctypes: a character can take two places
             launch.cwd,
             byref(startup),
             byref(made),
