@@ -30,7 +30,7 @@ def main(argv: list[str] | None = None) -> int:
 
         _tell(__version__, sys.stdout)
         return 0
-    problem = f"no such verb: {words[0]!r}" if words else "no verb given"
+    problem = f"no such verb: {words[0]!a}" if words else "no verb given"
     _tell(f"prun: {problem}; `prun --help` lists them", sys.stderr)
     return 2
 

@@ -92,6 +92,8 @@ if sys.platform == "win32":
             yield local / "agy" / "bin"
 
     def _spellings(path: Path, env: Mapping[str, str]) -> Iterator[Path]:
+        if not path.name:  # a drive or a root
+            return
         listed = [extension.lower() for extension in _value(env, "PATHEXT").split(os.pathsep)]
         extensions = [extension for extension in listed if extension in _LAUNCHABLE] or list(_LAUNCHABLE)
         if path.suffix.lower() in _LAUNCHABLE:

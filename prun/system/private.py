@@ -29,7 +29,8 @@ def private_cache_dir() -> Path:
 
 
 def _setting(name: str) -> str:
-    return "LOCALAPPDATA" if sys.platform == "win32" else name
+    # Windows itself names the folder; this is what platformdirs lets come before it.
+    return "WIN_PD_OVERRIDE_LOCAL_APPDATA" if sys.platform == "win32" else name
 
 
 def ensure_private(directory: Path, setting: str) -> Path:

@@ -1,0 +1,132 @@
+"""What a worker's own output says, read while it grows, in bounded memory and time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from prun.core.agy_log import LogFindings, LogReader
+from prun.core.complaints import Complaints, StderrReader
+from prun.core.transcript import Reader, Transcript
+from prun.system.growing import GrowingFile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prun.system.clock import Clock
+    from prun.system.state_dir import StateDir
+
+CHUNK_BYTES = 256 * 1024
+END_BYTES = 2 * 1024 * 1024
+LOOK_READ_S = 0.5
+LAST_READ_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Testimony:
+    """What a worker's own output says, as far as it is evidence."""
+
+    transcript: Transcript
+    stderr: Complaints
+    log: LogFindings
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What one look at the output found: growth of the tail, of anything, and whether *more* is waiting."""
+
+    spoke: bool
+    grew: bool
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much of each file there was at one moment."""
+
+    tail: int
+    stderr: int
+    log: int
+
+
+class _Takes(Protocol):
+    def feed(self, chunk: bytes) -> None:
+        """Take the next bytes in."""
+
+    def finish(self) -> None:
+        """Take in a last line that no line feed ended."""
+
+
+class _Stream:
+    """One growing file and the reader that its bytes go to."""
+
+    def __init__(self, path: Path, reader: _Takes, clock: Clock) -> None:
+        self._file = GrowingFile(path)
+        self._reader = reader
+        self._clock = clock
+
+    @property
+    def size_bytes(self) -> int:
+        try:
+            return self._file.path.stat().st_size
+        except OSError:
+            return 0
+
+    def pour(self, upto_bytes: int | None, until_s: float | None) -> tuple[bool, bool]:
+        """Read on, one chunk at least; return whether anything came, and whether time ended it."""
+        came = False
+        while True:
+            left = CHUNK_BYTES if upto_bytes is None else upto_bytes - self._file.offset_bytes
+            chunk = self._file.read_on(min(left, CHUNK_BYTES)) if left > 0 else b""
+            if not chunk:
+                return came, False
+            self._reader.feed(chunk)
+            came = True
+            if until_s is not None and self._clock.monotonic() >= until_s:
+                return came, True
+
+    def close(self, upto_bytes: int, until_s: float | None) -> None:
+        """Read to *upto_bytes*; once *until_s* has passed, only the last of it."""
+        _, cut = self.pour(upto_bytes, until_s)
+        if cut and upto_bytes - self._file.offset_bytes > END_BYTES:
+            self._reader.feed(b"\n")  # what is skipped joins no two lines
+            self._file.offset_bytes = upto_bytes - END_BYTES
+        if cut:
+            self.pour(upto_bytes, None)
+        self._reader.finish()
+
+
+class Witness:
+    """Reads tail, stderr and log of one worker on while they grow."""
+
+    def __init__(self, state: StateDir, clock: Clock) -> None:
+        self._clock = clock
+        self._events, self._complaints, self._log_lines = Reader(), StderrReader(), LogReader()
+        self._tail = _Stream(state.tail, self._events, clock)
+        self._stderr = _Stream(state.stderr, self._complaints, clock)
+        self._log = _Stream(state.log, self._log_lines, clock)
+
+    def read_on(self) -> News:
+        """Read what is new, for half a second at most and a chunk of each file at least."""
+        until_s = self._clock.monotonic() + LOOK_READ_S
+        seen = [stream.pour(None, until_s) for stream in (self._tail, self._stderr, self._log)]
+        return News(spoke=seen[0][0], grew=any(came for came, _ in seen), more=any(cut for _, cut in seen))
+
+    def testimony(self) -> Testimony:
+        """Return what was read so far; a line that is not complete yet is not part of it."""
+        return Testimony(self._events.transcript(), self._complaints.found, self._log_lines.found)
+
+    def sizes(self) -> Sizes:
+        """Return how much there is now."""
+        return Sizes(self._tail.size_bytes, self._stderr.size_bytes, self._log.size_bytes)
+
+    def close(self, upto: Sizes, patience_s: float | None = None) -> Testimony:
+        """Read up to *upto* and return what it says; nothing is read after that.
+
+        After *patience_s* the rest is skipped but for its end: a worker that floods is not waited for.
+        """
+        until_s = None if patience_s is None else self._clock.monotonic() + patience_s
+        self._tail.close(upto.tail, until_s)
+        self._stderr.close(upto.stderr, until_s)
+        self._log.close(upto.log, until_s)
+        return self.testimony()
