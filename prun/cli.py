@@ -7,7 +7,12 @@ import sys
 from importlib import import_module
 from typing import TextIO
 
-VERBS = {"dispatch": "run one unit through one worker"}
+VERBS = {
+    "dispatch": "run one unit through one worker",
+    "monitor": "watch units until one is worth acting on",
+    "gather": "wait for results and tell each as it lands",
+    "demo": "run a few units at once against the embedded stand-in for agy",
+}
 
 
 def _usage() -> str:

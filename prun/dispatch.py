@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from prun.core.arguments import Help, read_arguments
+from prun.core.arguments import read_arguments
+from prun.core.command_line import Help
 from prun.core.errors import PrunError, UsageError
 from prun.core.exit_codes import ExitCode
 from prun.core.plain import visible

@@ -42,7 +42,7 @@ def dump(fields: Mapping[str, Any]) -> bytes:
     What JSON can't hold in full (NaN, a number over 64 bits, more than 16 levels) becomes null; a
     surrogate, as in the name of a file that is not UTF-8, is kept by its escape.
     """
-    text = json.dumps(_sound(fields, _DEPTH), ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
+    text = json.dumps(sound(fields), ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
     return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode() + b"\n"
 
 
@@ -128,7 +128,8 @@ def or_none(read: Read) -> Read:
     return lambda value: None if value is None else read(value)
 
 
-def _sound(value: Any, depth: int) -> Any:
+def sound(value: Any, depth: int = _DEPTH) -> Any:
+    """Return *value* with null for whatever JSON can't hold in full; see ``dump``."""
     if depth == 0:
         return None
     match value:
@@ -139,8 +140,8 @@ def _sound(value: Any, depth: int) -> Any:
         case float():
             return value if math.isfinite(value) else None
         case dict():
-            return {str(name): _sound(item, depth - 1) for name, item in value.items()}
+            return {str(name): sound(item, depth - 1) for name, item in value.items()}
         case list() | tuple():
-            return [_sound(item, depth - 1) for item in value]
+            return [sound(item, depth - 1) for item in value]
         case _:
             return None

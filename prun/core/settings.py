@@ -47,13 +47,18 @@ def read_settings(env: Mapping[str, str]) -> Settings:
         scratch=None if is_blank_text(env.get("PRUN_SCRATCH_CWD", "")) else _path(env, "PRUN_SCRATCH_CWD"),
         sandbox=read_switch(env, "PRUN_AGY_SANDBOX", default=False),
         keep_env=_names(env, "PRUN_KEEP_ENV"),
-        state_root=_path(env, "PRUN_STATE_ROOT"),
+        state_root=read_state_root(env),
         reap_idle_s=read_number(env, "PRUN_REAP_IDLE_SECONDS", 0, REAP_IDLE_S),
         reap_grace_s=read_number(env, "PRUN_REAP_GRACE_SECONDS", 60, REAP_GRACE_S),
         reap_leftovers=read_switch(env, "PRUN_REAP_LEFTOVERS", default=True),
         min_result_bytes=read_number(env, "PRUN_MIN_RESULT_BYTES", 20, MIN_RESULT_BYTES),
         session=_word(env, "PRUN_WORKER_SESSION", SessionKind.SESSION),
     )
+
+
+def read_state_root(env: Mapping[str, str]) -> str | None:
+    """Return where state directories are made, as written; ``None`` where that is left to the system."""
+    return _path(env, "PRUN_STATE_ROOT")
 
 
 def refuse_nesting(env: Mapping[str, str]) -> None:

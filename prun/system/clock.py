@@ -20,6 +20,13 @@ class Clock(Protocol):
         """Return after *seconds*; a number that is not positive returns at once."""
 
 
+class WatchClock(Clock, Protocol):
+    """A clock that also tells what the watching itself costs."""
+
+    def cpu(self) -> float:
+        """Return the seconds of processor time that this process has used so far."""
+
+
 class SystemClock:
     """The clocks of this machine."""
 
@@ -35,3 +42,7 @@ class SystemClock:
         """Return after *seconds*; a number that is not positive returns at once."""
         if seconds > 0:
             time.sleep(seconds)
+
+    def cpu(self) -> float:
+        """Return the seconds of processor time that this process has used so far."""
+        return time.process_time()

@@ -105,7 +105,8 @@ def trouble_of(error: OSError | ValueError) -> Trouble:
     return Unreadable((error.strerror or str(error)) if isinstance(error, OSError) else str(error))
 
 
-def _irregular(mode: int) -> NotRegular | None:
+def irregular(mode: int) -> NotRegular | None:
+    """Return what a file of *mode* is where it is no regular one."""
     kind = stat.S_IFMT(mode)
     return None if kind == stat.S_IFREG else NotRegular(_KINDS.get(kind, "something else"))
 
@@ -113,13 +114,13 @@ def _irregular(mode: int) -> NotRegular | None:
 def open_regular(path: Path) -> int | Trouble:
     """Return a descriptor of the regular file at *path*; anything else is not even opened."""
     try:
-        trouble = _irregular(path.stat().st_mode)
+        trouble = irregular(path.stat().st_mode)
         if trouble is not None:
             return trouble
         descriptor = os.open(path, _READ)
     except (OSError, ValueError) as error:
         return trouble_of(error)
-    trouble = _irregular(os.fstat(descriptor).st_mode)
+    trouble = irregular(os.fstat(descriptor).st_mode)
     if trouble is None:
         return descriptor
     os.close(descriptor)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prun.core.arguments import Help, mode_of, read_arguments, valid_unit_id
+from prun.core.arguments import mode_of, read_arguments, valid_unit_id
+from prun.core.command_line import Help
 from prun.core.errors import UsageError
 from prun.core.request import Arguments, Mode
 from prun.core.settings import read_settings

@@ -23,6 +23,12 @@ def test_a_sleep_that_is_not_positive_returns_at_once(clock: Clock, seconds: flo
     clock.sleep(seconds)
 
 
+def test_the_system_tells_what_this_process_has_used() -> None:
+    before_s = SystemClock().cpu()
+    sum(range(100_000))
+    assert SystemClock().cpu() >= before_s >= 0
+
+
 def test_a_manual_clock_moves_only_when_told() -> None:
     clock = ManualClock(monotonic_s=5.0)
     moment = clock.utc()

@@ -72,5 +72,5 @@ def test_a_link_within_the_checkout_leads_somewhere(document: Path) -> None:
 
 
 def test_the_documents_speak_of_this_version() -> None:
-    for name in ("design", "environment", "exit-codes", "state-dir"):
+    for name in ("design", "environment", "exit-codes", "state-dir", "watching"):
         assert f"Last revised with {__version__}" in text(f"docs/{name}.md")

@@ -1,4 +1,4 @@
-"""The launcher under the older name is the dispatcher, or says how to get one."""
+"""The launchers under the older names are the doors, or say how to get them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
-LAUNCHER = ROOT / "scripts" / "dispatch-task-agy.py"
+# launcher, verb, what it refuses, a word of its help
+LAUNCHERS = [
+    ("dispatch-task-agy.py", "dispatch", ["--unit-id", "con"], b"--prompt-file"),
+    ("monitor.py", "monitor", ["--until", "soon"], b"STATE_DIR"),
+    ("gather.py", "gather", ["--nope"], b"RESULT_FILE"),
+    ("demo.py", "demo", ["--nope"], b"--real"),
+]
 
 
-def launch(*arguments: str, **env: str) -> subprocess.CompletedProcess[bytes]:
+def launch(launcher: str, *arguments: str, **env: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         # -S: what is installed for this Python is not to be found.
-        [sys.executable, "-S", str(LAUNCHER), *arguments],
+        [sys.executable, "-S", str(ROOT / "scripts" / launcher), *arguments],
         env={**os.environ, **env},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -23,20 +31,24 @@ def launch(*arguments: str, **env: str) -> subprocess.CompletedProcess[bytes]:
     )
 
 
-def test_where_prun_is_not_installed_the_launcher_says_how_to_install_it() -> None:
-    done = launch("--help", PYTHONPATH="")
+@pytest.mark.parametrize(("launcher", "verb"), [row[:2] for row in LAUNCHERS], ids=str)
+def test_where_prun_is_not_installed_the_launcher_says_how_to_install_it(launcher: str, verb: str) -> None:
+    done = launch(launcher, "--help", PYTHONPATH="")
     assert done.returncode == 2
     assert done.stdout == b""
     line = done.stderr.decode()
-    assert line.startswith("prun dispatch: can't import prun")
+    assert line.startswith(f"prun {verb}: can't import prun")
     assert f'-m pip install "{ROOT}"' in line
     assert line.count("\n") == 1
 
 
-def test_the_launcher_takes_the_dispatchers_arguments_and_gives_its_status() -> None:
-    done = launch("--unit-id", "con", PYTHONPATH=str(ROOT))
+@pytest.mark.parametrize(("launcher", "verb", "wrong", "word"), LAUNCHERS, ids=str)
+def test_the_launcher_takes_its_doors_arguments_and_gives_its_status(
+    launcher: str, verb: str, wrong: list[str], word: bytes
+) -> None:
+    done = launch(launcher, *wrong, PYTHONPATH=str(ROOT))
     assert done.returncode == 2
-    assert done.stderr.startswith(b"prun dispatch: ")
-    helped = launch("--help", PYTHONPATH=str(ROOT))
+    assert f"prun {verb}".encode() in done.stderr
+    helped = launch(launcher, "--help", PYTHONPATH=str(ROOT))
     assert helped.returncode == 0
-    assert b"--prompt-file" in helped.stdout
+    assert word in helped.stdout

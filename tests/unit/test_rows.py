@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from prun.core.arguments import Help, read_arguments
+from prun.core.arguments import read_arguments
+from prun.core.command_line import Help
 from prun.core.exit_codes import ExitCode
 from prun.core.outcome import Kind
 from prun.core.rules import RULES

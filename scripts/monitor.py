@@ -1,0 +1,17 @@
+"""The program of ``prun monitor``, under its older name."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+if __name__ == "__main__":
+    try:
+        from prun.monitor import main
+    except ImportError as error:
+        hint = f'"{sys.executable}" -m pip install "{CHECKOUT}"'
+        print(f"prun monitor: can't import {error.name}; install prun with: {hint}", file=sys.stderr)
+        sys.exit(2)
+    sys.exit(main(sys.argv[1:]))
