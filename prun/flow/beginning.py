@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prun import __version__
@@ -13,6 +12,7 @@ from prun.core.errors import PrunError, UsageError
 from prun.core.records import Owner, encode_owner, encode_request
 from prun.core.scrub import scrub
 from prun.core.timestamps import parse_rfc3339
+from prun.core.values import dataclass
 from prun.flow.conversing import give_back, take
 from prun.flow.dispatching import Dispatch
 from prun.system import process
@@ -21,6 +21,7 @@ from prun.system.creation import Beginning, create_state_dir
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from prun.core.request import Request
     from prun.flow.intake import Intake
     from prun.system.clock import Clock
     from prun.system.conversations import Lease
@@ -52,23 +53,14 @@ def begin(
     request, state = intake.request, intake.state
     owner = Owner(process.myself(), __version__)
     lease = None if request.continued_id is None else _reserved(request.continued_id, state, owner, clock)
-    scrubbed = scrub(env, keep_env)
-    began = parse_rfc3339(request.started_at) or clock.utc()
-    beginning = Beginning(
-        started_epoch_s=int(began.timestamp()),
-        result_file=request.result_file,
-        pid=os.getpid(),
-        interpreter=sys.executable,
-        request=encode_request(request),
-        owner=encode_owner(owner),
-    )
     try:
-        promised = create_state_dir(state, beginning, clock)
+        promised = create_state_dir(state, _beginning(request, owner, clock), clock)
     except BaseException:
         if lease is not None:
             give_back(lease, clock)
         raise
     process.become_subreaper()
+    scrubbed = scrub(env, keep_env)
     dispatch = Dispatch(
         request=request,
         prompt=intake.prompt,
@@ -83,6 +75,18 @@ def begin(
     if not promised:
         dispatch.note(NO_ROOM_KEPT)
     return Begun(dispatch, owner, lease)
+
+
+def _beginning(request: Request, owner: Owner, clock: Clock) -> Beginning:
+    began = parse_rfc3339(request.started_at) or clock.utc()
+    return Beginning(
+        started_epoch_s=int(began.timestamp()),
+        result_file=request.result_file,
+        pid=os.getpid(),
+        interpreter=sys.executable,
+        request=encode_request(request),
+        owner=encode_owner(owner),
+    )
 
 
 def _reserved(conversation_id: str, state: StateDir, owner: Owner, clock: Clock) -> Lease:

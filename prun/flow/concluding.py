@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from prun.core.document import SHOWN_BYTES, fallback_document, response_path, re
 from prun.core.evidence import Evidence
 from prun.core.outcome import Author, TreeState
 from prun.core.records import Publication, encode_outcome, encode_publication
+from prun.core.values import dataclass, replace
 from prun.core.verdict import Judgement, author_due, judge, unpublished
 from prun.system.files import PRIVATE, SHARED, publish_new, publish_over_blank, set_aside
 from prun.system.files import replace as replace_file

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prun.core.ending import Ending, NotLaunched
@@ -12,6 +11,7 @@ from prun.core.listing import read_models, read_version
 from prun.core.plain import utf8
 from prun.core.request import Preflight
 from prun.core.routing import Route, Routing, Unroutable, choose, route
+from prun.core.values import dataclass
 from prun.system.files import replace
 from prun.system.private import private_cache_dir
 from prun.system.probes import Facts, ProbeFailed, probe

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from prun.core.ending import Ending, Exited, Reaped, ReapReason, Signalled, Unknown
 from prun.core.supervision import Limits, Look, Progress, Reap, Wait, outdone, supervise
+from prun.core.values import dataclass, replace
 from prun.flow.witness import LAST_READ_S, News, Testimony, Witness
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from prun.core.agy_log import LogFindings
@@ -14,6 +13,7 @@ from prun.core.families import contradicts
 from prun.core.outcome import TreeState
 from prun.core.supervision import Limits
 from prun.core.transcript import Transcript
+from prun.core.values import dataclass, field
 from prun.flow.concluding import Conclusion, conclude
 from prun.flow.conversing import give_back, take
 from prun.flow.launching import launch

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from prun.core.agy_log import LogFindings, LogReader
 from prun.core.complaints import Complaints, StderrReader
 from prun.core.transcript import Reader, Transcript
+from prun.core.values import dataclass
 from prun.system.growing import GrowingFile
 
 if TYPE_CHECKING:

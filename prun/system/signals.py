@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import FrameType, TracebackType
+    from typing import Self
 
 _ASKING = ("SIGHUP", "SIGINT", "SIGTERM", "SIGBREAK")
 
@@ -28,7 +29,7 @@ class Signals:
         """The number of the first signal received, ``None`` while there was none."""
         return self._received
 
-    def __enter__(self) -> Signals:
+    def __enter__(self) -> Self:
         """Start to receive."""
         if threading.current_thread() is not threading.main_thread():
             return self
