@@ -10,9 +10,9 @@ from prun.core.plain import visible
 from prun.core.records import decode_request
 from prun.core.transcript import read
 from prun.core.values import dataclass
-from prun.flow.conversing import check_over
+from prun.flow.leasing import check_over
 from prun.system.reading import Contents, Missing, is_directory, read_bounded, read_start
-from prun.system.state_dir import StateDir
+from prun.system.state_dir import PREFIX, StateDir
 
 ID_LIMIT_BYTES = 4096
 REQUEST_LIMIT_BYTES = 1024 * 1024
@@ -57,8 +57,14 @@ def _id_in_tail(state: StateDir) -> str:
 
 
 def _scratch(state: StateDir) -> str | None:
+    """Return the scratch to go on in, where the record names one that a dispatcher made.
+
+    The record lies where the worker could write: it is believed only of a real scratch in a state directory.
+    """
     found = read_bounded(state.request, REQUEST_LIMIT_BYTES)
     request = decode_request(found.data) if isinstance(found, Contents) else None
-    if request is None or not request.work_dir_made or not is_directory(Path(request.work_dir)):
+    if request is None or not request.work_dir_made:
         return None
-    return request.work_dir
+    work = Path(request.work_dir)
+    ours = work == StateDir(work.parent).work and work.parent.name.startswith(PREFIX)
+    return str(work) if ours and is_directory(work) and not work.is_symlink() else None
