@@ -19,7 +19,7 @@ from prun.core.routing import check_effort
 from prun.core.timestamps import rfc3339
 from prun.core.values import dataclass
 from prun.flow.earlier import read_earlier
-from prun.flow.places import absolute, directory_to_add, scratch_named, state_root
+from prun.flow.places import absolute, directory_to_add, result_file, scratch_named, state_root
 from prun.system import process
 from prun.system.agy import find_agy
 from prun.system.reading import Contents, read_bounded
@@ -78,7 +78,7 @@ def take_in(asked: Arguments, settings: Settings, env: Mapping[str, str], cwd: P
     if asked.continue_from is not None:
         earlier = read_earlier(Path(absolute(cwd, asked.continue_from)))
     agy = find_agy(settings.agy, env, cwd)
-    result = absolute(cwd, asked.result_file)
+    result = result_file(cwd, asked.result_file)
     check_fresh(Path(result))
     check_writable(Path(result), [Path(response_path(result)).name])
     root = state_root(cwd, settings.state_root, env)

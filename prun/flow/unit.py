@@ -42,15 +42,20 @@ def run_unit(dispatch: Dispatch, owner: Owner, leases: tuple[Lease, ...]) -> Out
     can't be written.
     """
     held = _Leases(dispatch, owner, list(leases))
-    found = _run(dispatch, held)
-    if found.tree is TreeState.NOT_PROVED:
-        return conclude(dispatch, found)
-    # Before the outcome: who reads that may follow up at once.
-    held.end_conversations()
     try:
-        return conclude(dispatch, found)
+        # Passed on without a name of its own: the answer in it can be 16 MiB, and is let go of in there.
+        return conclude(dispatch, _settled(dispatch, held))
     finally:
         held.end()
+
+
+def _settled(dispatch: Dispatch, held: _Leases) -> Conclusion:
+    """Return what came of the run, its conversations given back: who reads the outcome may go on at once."""
+    found = _run(dispatch, held)
+    if found.tree is TreeState.NOT_PROVED:
+        held.keep_all()
+    held.end_conversations()
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,10 @@ class _Leases:
                 self.leases.append(take(subject, state, self.owner, clock))
         except (PrunError, OSError) as error:
             self.dispatch.note(f"{subject} is not on record: {error}")
+
+    def keep_all(self) -> None:
+        """Give nothing back: the worker may live, and whoever comes next has to look."""
+        self.leases.clear()
 
     def end_conversations(self) -> None:
         """Give back all but the result's."""

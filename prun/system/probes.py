@@ -21,11 +21,15 @@ _QUESTIONS = ("--version", "models")
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What agy said: the text of its version and of its models, and all that the probes printed."""
+    """What agy said: the text of its version and of its models, and all that the probes printed.
+
+    *kept* tells of an answer that was there before anybody asked for it now.
+    """
 
     version: str
     models: str
     printed: str
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
