@@ -48,7 +48,8 @@ class InUseError(UsageError):
 def in_use(subject: str, state_dir: str) -> InUseError:
     """Return the error that the unit in *state_dir* has *subject*."""
     return InUseError(
-        f"{visible(subject)} is in use by {visible(state_dir)}; wait until that unit has ended, or cancel it"
+        f"{visible(subject)} is in use by {visible(state_dir)}; wait until that unit has ended, "
+        "or make a file `cancel` in there to end it"
     )
 
 
