@@ -51,13 +51,14 @@ def _dispatch(asked: Arguments, env: Mapping[str, str]) -> int:
         state = begun.dispatch.state
         say(f"STATE-DIR {state.root}")
         try:
-            outcome = run_unit(begun.dispatch, begun.owner, begun.lease)
+            outcome = run_unit(begun.dispatch, begun.owner, begun.leases)
         except OSError as error:
             complain(
                 f"prun dispatch: the outcome can't be written in {visible(str(state.root))}: {error}; "
                 "its tail holds the work"
             )
             return int(ExitCode.FAILED)
+        signals.exit_at_once(outcome.exit_code)
         tell(outcome, state, complain)
     return outcome.exit_code
 

@@ -39,9 +39,10 @@ _LEADING = "\ufeff\r\x00"
 
 @dataclass(frozen=True, slots=True)
 class LogFindings:
-    """What the log has said so far: causes, and the quota stop that agy goes on retrying against.
+    """What the log has said so far: causes, and the quota stop that was told of last.
 
-    *quota_stop* is the last of *quota_stops* lines that told of one.
+    *quota_stops* counts the lines that show agy retrying against one: those that say so, and each after the
+    first that tells of a stop. One line alone may be a subagent's, of whose end the work goes on.
     """
 
     failures: tuple[Failure, ...] = ()
@@ -52,13 +53,14 @@ class LogFindings:
 class LogReader:
     """Reads ``agy.log`` chunk by chunk; what it found does not depend on where the chunks were cut."""
 
-    __slots__ = ("_causes", "_heads", "_quota_stop", "_quota_stops")
+    __slots__ = ("_causes", "_heads", "_quota_stop", "_quota_stops", "_told_of_a_stop")
 
     def __init__(self) -> None:
         self._heads = LineHeads()
         self._causes = LastOfEachKind()
         self._quota_stop: Failure | None = None
         self._quota_stops = 0
+        self._told_of_a_stop = False
 
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes in."""
@@ -88,7 +90,8 @@ class LogReader:
             return
         if cause.kind is Kind.QUOTA and cause.reset_s is not None and _STATED_QUOTA.match(message):
             self._quota_stop = cause
-            self._quota_stops += 1
+            self._quota_stops += self._told_of_a_stop or _RETRIED.search(message) is not None
+            self._told_of_a_stop = True
         self._causes.add(cause)
 
 

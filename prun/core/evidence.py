@@ -52,7 +52,8 @@ class Case:
     """The evidence weighed: *ending* as it is judged, *status* as text, *response* stripped and never blank.
 
     *answered* means there is any result at all, *usable* one at or above the floor; *denied* names what
-    agy refused to do; *cause* is the back end's failure, looked for only where the run did fail.
+    agy refused to do; *cause* is the back end's failure, looked for only where the run did fail, or where
+    its answer is not usable and nothing that was denied explains that.
     """
 
     evidence: Evidence
@@ -78,6 +79,7 @@ def case_of(evidence: Evidence) -> Case:
     response = stripped(transcript.response or "") or None
     answered = evidence.worker_wrote_result or response is not None
     enough = response is not None and _has_bytes(response, evidence.min_result_bytes)
+    usable = evidence.worker_wrote_result or enough
     succeeded = not transcript.has_status or is_success(transcript.status)
     denied = _denied(evidence, answered=answered)
     return Case(
@@ -87,9 +89,9 @@ def case_of(evidence: Evidence) -> Case:
         succeeded=succeeded,
         response=response,
         answered=answered,
-        usable=evidence.worker_wrote_result or enough,
+        usable=usable,
         denied=denied,
-        cause=_cause(evidence, ending, succeeded=succeeded, explained=answered or bool(denied)),
+        cause=_cause(evidence, ending, succeeded=succeeded, explained=usable or bool(denied)),
     )
 
 

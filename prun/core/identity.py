@@ -38,7 +38,7 @@ class HoldKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """How a worker's tree is held: POSIX *id* is its session's or group's number, Windows *name* its job's."""
+    """How a worker's tree is held: POSIX *id* numbers its session or group, *name* is its Windows job's."""
 
     kind: HoldKind
     id: int | None = None

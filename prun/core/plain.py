@@ -13,6 +13,17 @@ _ESCAPE = re.compile(
 )
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 
+_UNTELLABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def tellable(path: str) -> bool:
+    """Return whether *path* can stand in a message exactly as it is, and on one line of it.
+
+    Marks of direction, joiners and combining marks can; control characters, line ends of any kind and
+    bytes that are no text can't.
+    """
+    return _UNTELLABLE.search(path) is None
+
 
 def without_escapes(text: str) -> str:
     """Return *text* without terminal escape sequences."""

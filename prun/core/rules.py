@@ -13,6 +13,7 @@ from prun.core.values import dataclass
 
 _ERROR_LIMIT = 500
 _NAMES_SHOWN = 8
+_TOO_SHORT = "Agy returned an implausibly short final response"
 _SIGNALS = {1: "SIGHUP", 2: "SIGINT", 15: "SIGTERM"}
 
 
@@ -136,7 +137,7 @@ def too_short(case: Case) -> Finding | None:
     """Find that the answer is under the floor."""
     if case.usable:
         return None
-    return Finding(Kind.SHORT, "Agy returned an implausibly short final response")
+    return Finding(Kind.SHORT, _TOO_SHORT)
 
 
 RULES: tuple[Rule, ...] = (
@@ -181,6 +182,8 @@ def _how_it_ended(case: Case) -> str:
     died = how_it_died(case)
     if died is not None:
         return died
+    if case.response is not None and not case.usable:
+        return _TOO_SHORT
     unknown = isinstance(case.ending, Unknown)
     how = "Agy ended, nobody saw how," if unknown else "Agy exited 0"
     torn = "; its stream is truncated" if case.evidence.transcript.torn else ""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prun.core.secret_values import holds_password_url, holds_token
+from prun.core.secret_values import holds_password_url, holds_token, without_passwords
 from prun.core.values import dataclass
 
 if TYPE_CHECKING:
@@ -69,14 +69,21 @@ def scrub(env: Mapping[str, str], keep: AbstractSet[str]) -> Scrubbed:
     """Return *env* less its secrets and less what relocates git or forces colours.
 
     Names in *keep*, in any case, pass before every rule; then ``ANTIGRAVITY_*`` passes, names and values.
+    What is no name, and no program can be given, is dropped and not told.
     The markers of an agent that prun runs inside (``CLAUDECODE`` and the like) pass: they are no secrets.
     """
     kept = {name.upper() for name in keep}
+    named = {name: value for name, value in env.items() if _is_name(name)}
     withheld = sorted(
-        name for name, value in env.items() if name.upper() not in kept and _is_withheld(name, value)
+        name for name, value in named.items() if name.upper() not in kept and _is_withheld(name, value)
     )
     gone = set(withheld)
-    return Scrubbed({name: value for name, value in env.items() if name not in gone}, tuple(withheld))
+    return Scrubbed({name: value for name, value in named.items() if name not in gone}, tuple(withheld))
+
+
+def _is_name(name: str) -> bool:
+    # An entry "=x" has an empty one; systems hand it on, and Python can't.
+    return name != "" and "=" not in name and "\0" not in name
 
 
 def _is_withheld(name: str, value: str) -> bool:
@@ -102,5 +109,7 @@ def _is_secret_name(upper: str) -> bool:
 
 
 def _is_secret_value(upper: str, value: str) -> bool:
-    # A proxy's password is what the worker reaches the network with.
-    return not upper.endswith("_PROXY") and (holds_password_url(value) or holds_token(value))
+    if upper.endswith("_PROXY"):
+        # A proxy's password is what the worker reaches the network with.
+        return holds_token(without_passwords(value))
+    return holds_password_url(value) or holds_token(value)

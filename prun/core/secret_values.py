@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 from functools import cache
 
-_URL_STARTS = r"(?:^|(?<=[\s,;|'\"=(<]))(?:[A-Za-z][A-Za-z0-9+.-]*:)+//"
+# Whatever stands before the scheme: a bracket, a quote, another scheme.
+_URL_STARTS = r"(?<=[A-Za-z0-9+.-])://"
+# A user may be an address; then a slash ends it all: what git clones is user@host:path@revision.
+_USER = r"[^\s/?#:@\[\"<>`]{0,500}"
+_PASSWORD = rf"(?:{_USER}:%s[^\s@]{{1,2000}}|{_USER}@[^\s/?#:\[\"<>`]{{0,500}}:%s[^\s@/]{{1,2000}})"
 # A colon and digits alone are a port; a digest after the @ makes it a container image.
-_BEFORE_HOST = r"[^\s/?#:@\[]{0,500}:(?![0-9]{1,5}(?:[/?#,;\s]|$))[^\s@]{1,2000}@(?!sha[0-9]+:)"
+_NO_PORT = r"(?![0-9]{1,5}(?:[/?#,;\s\"'`)}>\]]|$))"
+_BEFORE_HOST = _PASSWORD % (_NO_PORT, _NO_PORT) + r"@(?!sha[0-9]+:)"
 _PARAMETERS = "pass|passwd|password|pwd|secret|client_secret|token|access_token|api_?key|sig"
-_AS_PARAMETER = rf"[^\s]{{0,2000}}?[?&;](?:{_PARAMETERS})=[^\s&;#]"
+_AS_PARAMETER = rf"[^\s]{{0,2000}}?[?&;#](?:{_PARAMETERS})=[^\s&;#]"
 
 # How a token begins, and what has to follow for its full shape.
 _LONG = r"(?=[A-Za-z0-9_-]*[A-Za-z0-9]{16})[A-Za-z0-9_-]{20,}"
@@ -25,6 +30,8 @@ _TOKENS = (
         for kind in ("pat", "dt", "rt", "ptt", "soat", "ft", "cbt", "agent")
     ),
     ("sk-", _LONG),
+    ("sk-ant-", "[A-Za-z0-9_-]{40,}"),
+    ("sk-proj-", "[A-Za-z0-9_-]{40,}"),
     ("sk_", "(?:live|test)_[A-Za-z0-9]{16,}"),
     ("rk_", "(?:live|test)_[A-Za-z0-9]{16,}"),
     ("whsec_", "[A-Za-z0-9+/=]{20,}"),
@@ -60,6 +67,11 @@ def holds_password_url(value: str) -> bool:
     return "://" in value and _password_url().search(value) is not None
 
 
+def without_passwords(value: str) -> str:
+    """Return *value* without the passwords that stand before the host of a URL."""
+    return _before_host().sub("://", value) if "://" in value else value
+
+
 def holds_token(value: str) -> bool:
     """Return whether *value* holds a private key, or the full shape of a known token as a word of its own.
 
@@ -74,6 +86,11 @@ def holds_token(value: str) -> bool:
 @cache
 def _password_url() -> re.Pattern[str]:
     return re.compile(f"{_URL_STARTS}(?:{_BEFORE_HOST}|{_AS_PARAMETER})", re.IGNORECASE)
+
+
+@cache
+def _before_host() -> re.Pattern[str]:
+    return re.compile(_URL_STARTS + _BEFORE_HOST)
 
 
 @cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +12,11 @@ from prun.core.document import SHOWN_BYTES, fallback_document, response_path, re
 from prun.core.evidence import Evidence
 from prun.core.outcome import Author, TreeState
 from prun.core.records import Publication, encode_outcome, encode_publication
+from prun.core.values import dataclass, replace
 from prun.core.verdict import Judgement, author_due, judge, unpublished
 from prun.system.files import PRIVATE, SHARED, publish_new, publish_over_blank, set_aside
 from prun.system.files import replace as replace_file
+from prun.system.marks import Mark, mark_of
 from prun.system.reading import Standing, read_end, standing
 from prun.system.slot import commit_slot
 
@@ -30,7 +31,10 @@ FOREIGN_TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What the earlier steps hand over to be judged; *tree* and *leftovers* tell of its processes."""
+    """What the earlier steps hand over to be judged; *tree* and *leftovers* tell of its processes.
+
+    *result* is what stood at the result path before prun ended anything, ``None`` where nothing ran.
+    """
 
     ending: Ending
     testimony: Testimony
@@ -40,6 +44,7 @@ class Conclusion:
     tree: TreeState = TreeState.GONE
     leftovers: tuple[str, ...] = ()
     blocked_by: QuotaStop | None = None
+    result: Mark | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,12 @@ class Published:
 def conclude(dispatch: Dispatch, found: Conclusion) -> Outcome:
     """Return the outcome of the unit, after its document and then ``outcome.json`` are in place."""
     request = dispatch.request
-    wrote = standing(Path(request.result_file)) is Standing.CONTENT
+    now = mark_of(Path(request.result_file))
+    before = now if found.result is None else found.result
+    if now != before:
+        dispatch.note(
+            f"result file: it changed while processes were ended and may be incomplete: {now.standing}"
+        )
     judgement = judge(
         Evidence(
             ending=found.ending,
@@ -64,7 +74,7 @@ def conclude(dispatch: Dispatch, found: Conclusion) -> Outcome:
             transcript=found.testimony.transcript,
             stderr=found.testimony.stderr,
             log=found.testimony.log,
-            worker_wrote_result=wrote,
+            worker_wrote_result=before.standing is Standing.CONTENT,
             continued_id=request.continued_id,
             group=found.group,
             blocked_by=found.blocked_by,
@@ -72,6 +82,7 @@ def conclude(dispatch: Dispatch, found: Conclusion) -> Outcome:
         )
     )
     found = _without_response(found)
+    wrote = now.standing is Standing.CONTENT
     published = _publish(dispatch, judgement, found.testimony, worker_wrote=wrote)
     return _committed(dispatch, found, published)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from prun.core.ending import Reaped, ReapReason
+from prun.core.values import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

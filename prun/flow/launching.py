@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prun.core.command import needs_file, user_event, worker_argv
@@ -13,63 +12,49 @@ from prun.core.records import encode_worker
 from prun.core.relay import relay
 from prun.core.request import Mode
 from prun.system import process
-from prun.system.files import replace, write_new
+from prun.system.files import publish_new, replace
 from prun.system.state_dir import make_private_dir
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from prun.core.listing import Version
     from prun.core.routing import Route
     from prun.flow.dispatching import Dispatch
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What the worker will be given besides its command line's constants: the directories added for it."""
+def hand_over(dispatch: Dispatch) -> tuple[str, ...]:
+    """Write what the worker gets to read and return the directories that it may use.
 
-    add_dirs: tuple[str, ...]
-
-
-def hand_over(dispatch: Dispatch) -> Given:
-    """Write relay and stdin event, and the prompt into a file where it is too large for agy to read whole."""
+    A prompt too large for agy to read whole goes into a file in a directory of its own.
+    """
     request, state = dispatch.request, dispatch.state
     text = relay(request.unit, request.result_file, dispatch.prompt, None)
     event, add_dirs = user_event(text), request.add_dirs
     if needs_file(event):
         make_private_dir(state.prompt_dir)
-        write_new(state.prompt_document, utf8(dispatch.prompt), durable=False)
+        _write(dispatch, state.prompt_document, utf8(dispatch.prompt))
         text = relay(request.unit, request.result_file, dispatch.prompt, str(state.prompt_document))
         event, add_dirs = user_event(text), (*add_dirs, str(state.prompt_dir))
-    write_new(state.prompt_relay, utf8(text), durable=False)
-    write_new(state.prompt_event, event, durable=False)
-    return Given(add_dirs)
+    _write(dispatch, state.prompt_relay, utf8(text))
+    _write(dispatch, state.prompt_event, event)
+    if dispatch.withheld:
+        state.write_text(state.env_withheld, "\n".join(dispatch.withheld), dispatch.clock)
+    if request.work_dir == str(state.work):
+        state.make_work_dir()
+    return add_dirs
 
 
 def launch(dispatch: Dispatch, route: Route, version: Version | None) -> process.Worker:
     """Return the running worker; where it can't be had ``LaunchError`` or ``OSError``, and then none runs."""
     request, state, clock = dispatch.request, dispatch.state, dispatch.clock
-    given = hand_over(dispatch)
-    if dispatch.withheld:
-        state.write_text(state.env_withheld, "\n".join(dispatch.withheld), clock)
-    if request.work_dir == str(state.work):
-        state.make_work_dir()
-    argv = worker_argv(
-        request.agy,
-        model=route.model,
-        effort=route.effort,
-        mode=Mode(request.mode),
-        timeout_s=request.timeout_s,
-        sandbox=request.sandbox,
-        add_dirs=given.add_dirs,
-        conversation_id=request.continued_id,
-        log_file=str(state.log),
-        version=version,
-    )
+    argv = _argv(dispatch, route, version, hand_over(dispatch))
     if str(state.log) in argv:
         # Made by agy it would be as open as the umask lets it.
-        write_new(state.log, b"", durable=False)
+        _write(dispatch, state.log, b"")
     held = process.launch(
         process.Launch(
-            argv=tuple(argv),
+            argv=argv,
             env=dispatch.child_env,
             cwd=request.work_dir,
             stdin=str(state.prompt_event),
@@ -86,3 +71,28 @@ def launch(dispatch: Dispatch, route: Route, version: Version | None) -> process
         held.abandon()
         raise
     return held.start()
+
+
+def _argv(
+    dispatch: Dispatch, route: Route, version: Version | None, add_dirs: tuple[str, ...]
+) -> tuple[str, ...]:
+    request = dispatch.request
+    return tuple(
+        worker_argv(
+            request.agy,
+            model=route.model,
+            effort=route.effort,
+            mode=Mode(request.mode),
+            timeout_s=request.timeout_s,
+            sandbox=request.sandbox,
+            add_dirs=add_dirs,
+            conversation_id=request.continued_id,
+            log_file=str(dispatch.state.log),
+            version=version,
+        )
+    )
+
+
+def _write(dispatch: Dispatch, path: Path, data: bytes) -> None:
+    # Not flushed: after a power loss the worker that was to read it is gone as well.
+    publish_new(path, data, dispatch.clock, durable=False)

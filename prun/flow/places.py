@@ -23,6 +23,18 @@ def absolute(cwd: Path, named: str) -> str:
     return folded if same else whole
 
 
+def _breaks(path: str) -> bool:
+    return "\n" in path or "\r" in path
+
+
+def result_file(cwd: Path, named: str) -> str:
+    """Return the path that ``--result-file`` names; ``UsageError`` for one that no record could hold."""
+    path = absolute(cwd, named)
+    if _breaks(path):
+        raise UsageError(f"the result file {visible(path)} has a line break in its path; name another")
+    return path
+
+
 def directory_to_add(cwd: Path, named: str) -> str:
     """Return the directory *named* by ``--add-dir``, or raise ``UsageError``."""
     path = absolute(cwd, named)
@@ -47,7 +59,7 @@ def scratch_named(cwd: Path, named: str) -> str:
 def state_root(cwd: Path, named: str | None, env: Mapping[str, str]) -> Path:
     """Return where state directories go: *named* by ``PRUN_STATE_ROOT``, else the temporary directory."""
     root = temporary_root(env) if named is None else Path(absolute(cwd, named))
-    if "\n" in str(root) or "\r" in str(root):
+    if _breaks(str(root)):
         raise UsageError(
             f"a state directory can't be in {visible(str(root))}: STATE-DIR has to fit on one line; "
             "set PRUN_STATE_ROOT to a path without a line break"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prun.core.ending import Ending, NotLaunched
@@ -12,6 +11,7 @@ from prun.core.listing import read_models, read_version
 from prun.core.plain import utf8
 from prun.core.request import Preflight
 from prun.core.routing import Route, Routing, Unroutable, choose, route
+from prun.core.values import dataclass
 from prun.system.files import replace
 from prun.system.private import private_cache_dir
 from prun.system.probes import Facts, ProbeFailed, probe
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from prun.core.listing import Version
+    from prun.core.request import Request
     from prun.flow.dispatching import Dispatch
 
 PROBES = 2
@@ -73,15 +74,22 @@ def clear(dispatch: Dispatch) -> Cleared | Refused:
     if request.preflight == Preflight.OFF:
         return _decided(dispatch, planned, None)
     try:
-        answer = _ask(dispatch)
+        answer = _ask(dispatch, force=request.preflight == Preflight.FORCE)
+        if isinstance(answer, Facts) and answer.kept and isinstance(_routed(request, answer), Unroutable):
+            # The account may have signed in, or got the model, since that answer was given.
+            answer = _ask(dispatch, force=True)
     except _StopAskedError:
         return _refused(dispatch, dispatch.stopped())
     replace(state.preflight_tail, utf8(answer.printed), dispatch.clock, durable=False)
     if isinstance(answer, ProbeFailed):
         return _refused(dispatch, NotLaunched(answer.reason, timed_out=answer.timed_out))
-    decided = route(request.model_asked, request.effort_asked, read_models(answer.models))
+    decided = _routed(request, answer)
     _record(dispatch, decided, planned.notes)
     return _decided(dispatch, decided, read_version(answer.version))
+
+
+def _routed(request: Request, facts: Facts) -> Routing:
+    return route(request.model_asked, request.effort_asked, read_models(facts.models))
 
 
 def _decided(dispatch: Dispatch, decided: Routing, version: Version | None) -> Cleared | Refused:
@@ -107,7 +115,7 @@ def _record(dispatch: Dispatch, decided: Routing, told: tuple[str, ...] = ()) ->
             dispatch.complain(note)
 
 
-def _ask(dispatch: Dispatch) -> Facts | ProbeFailed:
+def _ask(dispatch: Dispatch, *, force: bool) -> Facts | ProbeFailed:
     request, state = dispatch.request, dispatch.state
     attentive = _Attentive(dispatch)
     timeout_s = float(request.preflight_timeout_s)
@@ -131,7 +139,8 @@ def _ask(dispatch: Dispatch) -> Facts | ProbeFailed:
         subject,
         ask,
         cache_dir,
-        force=request.preflight == Preflight.FORCE,
+        good=lambda facts: read_models(facts.models).readable,
+        force=force,
         wait_s=PROBES * timeout_s + LOCK_SLACK_S,
         clock=attentive,
     )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from prun.core.ending import Ending, Exited, Reaped, ReapReason, Signalled, Unknown
+from prun.core.evidence import is_success
 from prun.core.supervision import Limits, Look, Progress, Reap, Wait, outdone, supervise
-from prun.flow.witness import LAST_READ_S, News, Testimony, Witness
+from prun.core.values import dataclass, replace
+from prun.flow.witness import News, Testimony, Witness
+from prun.system.marks import Mark, mark_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from prun.system.clock import Clock
     from prun.system.process import Ended, TreeEnd, Worker
@@ -19,15 +22,21 @@ if TYPE_CHECKING:
 
 LOOK_S = 0.2
 TERM_GRACE_S = 5.0
+LAST_READ_S = 2.0
+OWN_READ_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """How a run ended, what the worker's output says, and what became of its tree."""
+    """How a run ended, what the worker's output says, and what became of its tree.
+
+    *result* is what stood at the result path before anything of the tree was ended.
+    """
 
     ending: Ending
     testimony: Testimony
     tree: TreeEnd
+    result: Mark
 
 
 def _own_end(ended: Ended) -> Ending:
@@ -40,10 +49,18 @@ class Supervisor:
     """One worker from its start to the proved end of its tree; *named* is told its conversation id, once."""
 
     def __init__(
-        self, worker: Worker, state: StateDir, clock: Clock, signals: Signals, named: Callable[[str], None]
+        self,
+        worker: Worker,
+        state: StateDir,
+        result: Path,
+        *,
+        clock: Clock,
+        signals: Signals,
+        named: Callable[[str], None],
     ) -> None:
         self._worker = worker
         self._state = state
+        self._result = result
         self._clock = clock
         self._signals = signals
         self._named = named
@@ -64,10 +81,10 @@ class Supervisor:
         progress, behind = Progress(), False
         while True:
             ended, signal = self._worker.wait(0.0 if behind else LOOK_S), self._signals.received
-            # Who ends a dispatcher often ends its worker too: then that was no end of the worker's own.
-            if ended is not None and (signal is None or ended.code == 0):
+            if ended is not None and (signal is None or self._done_well(ended)):
                 return self._after_own_end(ended, end_leftovers=end_leftovers)
             if ended is not None:
+                # Who ends a dispatcher often ends its worker too: that was no end of the worker's own.
                 return self._reap(ReapReason.INTERRUPTED, self._at_s(), signal)
             self._worker.collect()
             news = self._witness.read_on()
@@ -78,6 +95,11 @@ class Supervisor:
                     continue
                 case Reap(why):
                     return self._reap(why, look.at_s, signal)
+
+    def _done_well(self, ended: Ended) -> bool:
+        self._witness.read_on()
+        said = self._witness.testimony().transcript
+        return ended.code == 0 and said.result_stands and is_success(said.status)
 
     def _at_s(self) -> float:
         return self._clock.monotonic() - self._started_s
@@ -103,22 +125,27 @@ class Supervisor:
             self._named(conversation_id)
 
     def _after_own_end(self, ended: Ended, *, end_leftovers: bool) -> Watched:
-        at_exit = self._witness.sizes()
+        at_exit, result = self._witness.sizes(), mark_of(self._result)
         tree = self._worker.end(TERM_GRACE_S, self._clock) if end_leftovers else self._worker.leave()
         # Where leftovers were asked to end, what they printed then is no evidence.
-        testimony = self._witness.close(at_exit if tree.leftovers else self._witness.sizes())
+        upto = at_exit if tree.leftovers else self._witness.sizes()
+        until_s = self._clock.monotonic() + OWN_READ_S
+        testimony = self._witness.close(
+            upto, lambda: self._signals.received is not None or self._clock.monotonic() >= until_s
+        )
         self._tell(testimony)
-        return Watched(_own_end(ended), testimony, tree)
+        return Watched(_own_end(ended), testimony, tree, result)
 
     def _reap(self, why: ReapReason, after_s: float, signal: int | None) -> Watched:
-        # What agy prints after prun's first signal is no evidence.
-        before = self._witness.sizes()
+        # What agy prints, or writes, after prun's first signal is no evidence.
+        before, result = self._witness.sizes(), mark_of(self._result)
         tree = self._worker.end(TERM_GRACE_S, self._clock)
-        testimony = self._witness.close(before, LAST_READ_S)
+        until_s = self._clock.monotonic() + LAST_READ_S
+        testimony = self._witness.close(before, lambda: self._clock.monotonic() >= until_s)
         self._tell(testimony)
         ending = Reaped(outdone(why, result_stands=testimony.transcript.result_stands), after_s)
         if ending.why is ReapReason.INTERRUPTED:
             ending = replace(ending, signal=signal)
         if tree.ended is not None:
             ending = replace(ending, code=tree.ended.code, died_of=tree.ended.signal)
-        return Watched(ending, testimony, tree)
+        return Watched(ending, testimony, tree, result)

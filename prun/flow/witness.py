@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from prun.core.agy_log import LogFindings, LogReader
 from prun.core.complaints import Complaints, StderrReader
 from prun.core.transcript import Reader, Transcript
+from prun.core.values import dataclass
 from prun.system.growing import GrowingFile
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from prun.system.clock import Clock
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 256 * 1024
 END_BYTES = 2 * 1024 * 1024
 LOOK_READ_S = 0.5
-LAST_READ_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,9 @@ class Sizes:
     log: int
 
 
+Late: TypeAlias = "Callable[[], bool]"
+
+
 class _Takes(Protocol):
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes in."""
@@ -60,20 +63,16 @@ class _Takes(Protocol):
 class _Stream:
     """One growing file and the reader that its bytes go to."""
 
-    def __init__(self, path: Path, reader: _Takes, clock: Clock) -> None:
-        self._file = GrowingFile(path)
+    def __init__(self, path: Path, reader: _Takes, *, keep: bool) -> None:
+        self._file = GrowingFile(path, keep=keep)
         self._reader = reader
-        self._clock = clock
 
     @property
     def size_bytes(self) -> int:
-        try:
-            return self._file.path.stat().st_size
-        except OSError:
-            return 0
+        return self._file.size_now_bytes()
 
-    def pour(self, upto_bytes: int | None, until_s: float | None) -> tuple[bool, bool]:
-        """Read on, one chunk at least; return whether anything came, and whether time ended it."""
+    def pour(self, upto_bytes: int | None, late: Late) -> tuple[bool, bool]:
+        """Read on, one chunk at least; return whether anything came, and whether it got too late."""
         came = False
         while True:
             left = CHUNK_BYTES if upto_bytes is None else upto_bytes - self._file.offset_bytes
@@ -82,18 +81,19 @@ class _Stream:
                 return came, False
             self._reader.feed(chunk)
             came = True
-            if until_s is not None and self._clock.monotonic() >= until_s:
+            if late():
                 return came, True
 
-    def close(self, upto_bytes: int, until_s: float | None) -> None:
-        """Read to *upto_bytes*; once *until_s* has passed, only the last of it."""
-        _, cut = self.pour(upto_bytes, until_s)
+    def close(self, upto_bytes: int, late: Late) -> None:
+        """Read to *upto_bytes*; once it is too late, only the last of it."""
+        _, cut = self.pour(upto_bytes, late)
         if cut and upto_bytes - self._file.offset_bytes > END_BYTES:
             self._reader.feed(b"\n")  # what is skipped joins no two lines
             self._file.offset_bytes = upto_bytes - END_BYTES
         if cut:
-            self.pour(upto_bytes, None)
+            self.pour(upto_bytes, _never)
         self._reader.finish()
+        self._file.close()
 
 
 class Witness:
@@ -102,14 +102,17 @@ class Witness:
     def __init__(self, state: StateDir, clock: Clock) -> None:
         self._clock = clock
         self._events, self._complaints, self._log_lines = Reader(), StderrReader(), LogReader()
-        self._tail = _Stream(state.tail, self._events, clock)
-        self._stderr = _Stream(state.stderr, self._complaints, clock)
-        self._log = _Stream(state.log, self._log_lines, clock)
+        self._tail = _Stream(state.tail, self._events, keep=True)
+        self._stderr = _Stream(state.stderr, self._complaints, keep=True)
+        self._log = _Stream(state.log, self._log_lines, keep=False)
 
     def read_on(self) -> News:
         """Read what is new, for half a second at most and a chunk of each file at least."""
         until_s = self._clock.monotonic() + LOOK_READ_S
-        seen = [stream.pour(None, until_s) for stream in (self._tail, self._stderr, self._log)]
+        seen = [
+            stream.pour(None, lambda: self._clock.monotonic() >= until_s)
+            for stream in (self._tail, self._stderr, self._log)
+        ]
         return News(spoke=seen[0][0], grew=any(came for came, _ in seen), more=any(cut for _, cut in seen))
 
     def testimony(self) -> Testimony:
@@ -120,13 +123,16 @@ class Witness:
         """Return how much there is now."""
         return Sizes(self._tail.size_bytes, self._stderr.size_bytes, self._log.size_bytes)
 
-    def close(self, upto: Sizes, patience_s: float | None = None) -> Testimony:
+    def close(self, upto: Sizes, late: Late) -> Testimony:
         """Read up to *upto* and return what it says; nothing is read after that.
 
-        After *patience_s* the rest is skipped but for its end: a worker that floods is not waited for.
+        Once *late* says so the rest is skipped but for its end: a worker that floods is not waited for.
         """
-        until_s = None if patience_s is None else self._clock.monotonic() + patience_s
-        self._tail.close(upto.tail, until_s)
-        self._stderr.close(upto.stderr, until_s)
-        self._log.close(upto.log, until_s)
+        self._tail.close(upto.tail, late)
+        self._stderr.close(upto.stderr, late)
+        self._log.close(upto.log, late)
         return self.testimony()
+
+
+def _never() -> bool:
+    return False

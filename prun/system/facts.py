@@ -59,11 +59,12 @@ def facts_of(
     ask: Callable[[], Facts | ProbeFailed],
     cache_dir: Path,
     *,
+    good: Callable[[Facts], bool],
     force: bool,
     wait_s: float,
     clock: Clock,
 ) -> Facts | ProbeFailed:
-    """Return the kept facts about *subject* or else what *ask* answers; a success is kept.
+    """Return the kept facts about *subject* or else what *ask* answers; *good* facts are kept, no others.
 
     Whoever asks holds a lock, and the others wait for the answer, *wait_s* at most. *force* takes no
     answer that was asked for before this call. What can't be kept or locked is asked for all the same.
@@ -74,25 +75,31 @@ def facts_of(
     path = cache_dir / f"facts-{_key(subject)}.json"
     kept = None if force else _kept(path, subject, began, began - KEPT)
     if kept is not None:
-        return kept
+        return Facts(kept.version, kept.models, kept.printed, kept=True)
     try:
         with locked(path.with_suffix(".lock"), wait_s, clock):
             now = clock.utc()
             kept = _kept(path, subject, now, began if force else now - KEPT)
-            return kept if kept is not None else _asked(path, subject, ask, clock)
+            # Kept while this call waited: as new as an answer of its own.
+            return kept if kept is not None else _asked(path, subject, ask, good, clock)
     except LockTimeoutError:
         return ProbeFailed(f"another prun has been asking agy for {wait_s:g} s without an answer", True, "")  # noqa: FBT003
     except NoLockError:
-        return _asked(path, subject, ask, clock)
+        return _asked(path, subject, ask, good, clock)
 
 
 def _asked(
-    path: Path, subject: Subject, ask: Callable[[], Facts | ProbeFailed], clock: Clock
+    path: Path,
+    subject: Subject,
+    ask: Callable[[], Facts | ProbeFailed],
+    good: Callable[[Facts], bool],
+    clock: Clock,
 ) -> Facts | ProbeFailed:
     asked_at = rfc3339(clock.utc())
     answer = ask()
-    if isinstance(answer, Facts):
-        record = {"schema": _SCHEMA, "asked_at": asked_at, **asdict(subject), **asdict(answer)}
+    if isinstance(answer, Facts) and good(answer):
+        said = {"version": answer.version, "models": answer.models, "printed": answer.printed}
+        record = {"schema": _SCHEMA, "asked_at": asked_at, **asdict(subject), **said}
         with suppress(OSError):
             replace(path, dump(record), clock, durable=False)
     return answer

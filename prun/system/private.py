@@ -6,9 +6,13 @@ import os
 import stat
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prun.core.errors import PrunError
 from prun.core.plain import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _OWN_ONLY = 0o700
 _OTHERS = 0o077
@@ -18,14 +22,24 @@ def private_state_dir() -> Path:
     """Return the user's private directory, made and checked: leases, locks, snapshots."""
     from platformdirs import user_state_dir
 
-    return ensure_private(Path(user_state_dir("prun")), _setting("XDG_STATE_HOME"))
+    return _private(user_state_dir, _setting("XDG_STATE_HOME"))
 
 
 def private_cache_dir() -> Path:
     """Return the user's cache directory for prun, made and checked: what can be found out again."""
     from platformdirs import user_cache_dir
 
-    return ensure_private(Path(user_cache_dir("prun")), _setting("XDG_CACHE_HOME"))
+    return _private(user_cache_dir, _setting("XDG_CACHE_HOME"))
+
+
+def _private(directory_for: Callable[[str], str], setting: str) -> Path:
+    try:
+        return ensure_private(Path(directory_for("prun")), setting)
+    except RuntimeError as error:
+        # No HOME, and a user whom the system does not know.
+        raise PrunError(
+            f"there is no home directory for prun's own records; set HOME or {setting}"
+        ) from error
 
 
 def _setting(name: str) -> str:

@@ -21,11 +21,15 @@ _QUESTIONS = ("--version", "models")
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What agy said: the text of its version and of its models, and all that the probes printed."""
+    """What agy said: the text of its version and of its models, and all that the probes printed.
+
+    *kept* tells of an answer that was there before anybody asked for it now.
+    """
 
     version: str
     models: str
     printed: str
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ def _failure(question: str, ran: Ran, timeout_s: float) -> tuple[str, bool]:
     match ran:
         case Finished(code):
             ended = f"exited with code {code}" if code >= 0 else f"was killed by signal {-code}"
-            return f"`agy {question}` {ended}; run agy by hand and sign in", False
+            return f"`agy {question}` {ended} (see preflight-tail); run it by hand and sign in", False
         case CutShort(timed_out=True):
             return f"`agy {question}` did not answer within {timeout_s:g} s", True
         case CutShort():

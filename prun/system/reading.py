@@ -11,14 +11,15 @@ import stat
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
-from prun.core.blank import is_blank
+from prun.core.blank import are_blank
 from prun.core.values import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-BLANK_LIMIT_BYTES = 1024 * 1024
 _CHUNK_BYTES = 1024 * 1024
+_LOOK_BYTES = 64 * 1024
 _READ = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)
@@ -199,6 +200,24 @@ def sha256_of(path: Path) -> str | None:
     return digest.hexdigest()
 
 
+def _says_nothing(path: Path) -> bool | Trouble:
+    """Return whether the file *path* is blank, of whatever size; it is read up to where it says something."""
+    opened = open_regular(path)
+    if not isinstance(opened, int):
+        return opened
+    try:
+        return are_blank(_chunks(opened))
+    except OSError as error:
+        return trouble_of(error)
+    finally:
+        os.close(opened)
+
+
+def _chunks(descriptor: int) -> Iterator[bytes]:
+    while chunk := os.read(descriptor, _LOOK_BYTES):
+        yield chunk
+
+
 def is_blank_file(path: Path) -> bool:
     """Return whether *path* itself, not what it may link to, is a regular file that says nothing."""
     try:
@@ -206,17 +225,14 @@ def is_blank_file(path: Path) -> bool:
             return False
     except (OSError, ValueError):
         return False
-    found = read_bounded(path, BLANK_LIMIT_BYTES)
-    return isinstance(found, Contents) and is_blank(found.data)
+    return _says_nothing(path) is True
 
 
 def standing(path: Path) -> Standing:
     """Return what stands at *path*; a link to a file that says something counts as content."""
-    match read_bounded(path, BLANK_LIMIT_BYTES):
-        case Contents(data):
-            return Standing.BLANK if is_blank(data) else Standing.CONTENT
-        case TooBig():
-            return Standing.CONTENT
+    match _says_nothing(path):
+        case bool(blank):
+            return Standing.BLANK if blank else Standing.CONTENT
         case NotRegular():
             return Standing.OTHER
         case Missing():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import FrameType, TracebackType
+    from typing import Self
 
 _ASKING = ("SIGHUP", "SIGINT", "SIGTERM", "SIGBREAK")
 
@@ -21,6 +23,7 @@ class Signals:
 
     def __init__(self) -> None:
         self._received: int | None = None
+        self._exit_code: int | None = None
         self._before: dict[int, object] = {}
 
     @property
@@ -28,7 +31,7 @@ class Signals:
         """The number of the first signal received, ``None`` while there was none."""
         return self._received
 
-    def __enter__(self) -> Signals:
+    def __enter__(self) -> Self:
         """Start to receive."""
         if threading.current_thread() is not threading.main_thread():
             return self
@@ -42,11 +45,19 @@ class Signals:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Put the handlers back that stood before."""
+        """Put the handlers back that stood before; at the end of a program let signals do nothing more."""
         for number, handler in self._before.items():
-            signal.signal(number, handler)  # type: ignore[arg-type]  # what signal.signal itself returned
+            # Python would put the system's own way back before it exits: to die of the signal.
+            after = handler if self._exit_code is None else signal.SIG_IGN
+            signal.signal(number, after)  # type: ignore[arg-type]  # what signal.signal itself returned
         self._before.clear()
 
+    def exit_at_once(self, code: int) -> None:
+        """From now on let a signal end the process with *code*: what it is about is on record already."""
+        self._exit_code = code
+
     def _receive(self, number: int, _frame: FrameType | None) -> None:
+        if self._exit_code is not None:
+            os._exit(self._exit_code)
         if self._received is None:
             self._received = number

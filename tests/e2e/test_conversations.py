@@ -50,7 +50,8 @@ def follow(lab: Lab, unit: str, earlier: Path | str, **env: str | None) -> Run:
 
 def leases(lab: Lab) -> list[Path]:
     """Return the records of conversations in use."""
-    return [path for path in (lab.root / "home").rglob("*.json") if path.parent.name == "conversations"]
+    records = [path for path in (lab.root / "home").rglob("*.json") if path.parent.name == "leases"]
+    return [path for path in records if '"subject": "conversation ' in path.read_text(encoding="utf-8")]
 
 
 @pytest.mark.smoke

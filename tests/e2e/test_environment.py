@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.agents import agent
+from tests.support.processes import can_fork
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,6 +103,13 @@ def planted(values: dict[str, str]) -> dict[str, str | None]:
 def everything() -> dict[str, str]:
     named = {name: f"{HUSH}{number}-of-a-name" for number, name in enumerate(SECRET_NAMES)}
     return {**named, **SECRET_VALUES, **MISLEADING, **HARMLESS}
+
+
+@can_fork
+def test_an_entry_without_a_name_does_no_harm(lab: Lab) -> None:
+    run = lab.fake().dispatch(env={"": "odd"})
+    assert run.code == 0, run
+    assert not (run.state / "env-withheld").exists()
 
 
 def told(place: Path) -> dict[str, dict[str, str]]:

@@ -65,7 +65,7 @@ def check_not_launched(run: Run, kind: str, code: int, *words: str) -> None:
     assert outcome["worker_exit"] is None
     assert not (run.state / "worker.json").exists()
     assert run.document.startswith(
-        "# u1 result (FALLBACK, Agy wrote no final result)\nConclusion: INCOMPLETE; "
+        f"# {outcome['unit']} result (FALLBACK, Agy wrote no final result)\nConclusion: INCOMPLETE; "
     )
     for word in words:
         assert word in outcome["reason"], (word, outcome["reason"])
@@ -222,6 +222,69 @@ def test_a_listing_without_slugs_is_unreadable_not_lacking(text: str, word: str,
     run = counting(lab, listing(text)).dispatch()
     check_not_launched(run, "preflight", 70, "unreadable", word)
     assert "unavailable" not in run.outcome["reason"]
+
+
+# Lists what is in the file LISTED, or asks to sign in where there is none.
+LISTS = f"""
+{COUNTS}
+if words == ["models"]:
+    try:
+        with open(os.environ["LISTED"], "rb") as listed:
+            show(listed.read())
+    except FileNotFoundError:
+        show(b"Please sign in: run agy\\n")
+    sys.exit(0)
+"""
+
+
+def test_a_list_that_can_not_be_read_is_asked_for_again(lab: Lab) -> None:
+    listed = lab.root / "listed"
+    lab.extra["LISTED"] = str(listed)
+    counting(lab, LISTS)
+    check_not_launched(lab.dispatch("u1"), "preflight", 70, "unreadable", "sign in")
+    listed.write_bytes(b"gemini-3.8-flash-high\n")
+    assert lab.dispatch("u2").code == 0
+    assert lab.dispatch("u3").code == 0
+    assert questions(lab) == BOTH * 2
+
+
+@pytest.mark.parametrize("model", ["gemini-3.9-flash-high", None], ids=["named", "default"])
+def test_a_model_that_is_not_on_a_kept_list_is_looked_for_on_a_new_one_once(
+    model: str | None, lab: Lab
+) -> None:
+    listed = lab.root / "listed"
+    lab.extra["LISTED"] = str(listed)
+    counting(lab, LISTS)
+    listed.write_bytes(b"gemini-3.1-pro-low\n")
+    env = {"ANTIGRAVITY_DISPATCH_MODEL": model}
+    # New facts are believed.
+    check_not_launched(lab.dispatch("u1", env=env), "preflight", 70, "unavailable", "gemini-3.1-pro-low")
+    assert questions(lab) == BOTH
+    # Kept ones are not, if they keep the unit from running.
+    refused = lab.dispatch("u2", env=env)
+    check_not_launched(refused, "preflight", 70, "unavailable")
+    assert refused.text("preflight-tail").count("--version") == 1
+    assert questions(lab) == BOTH * 2
+    listed.write_bytes(b"gemini-3.9-flash-high\n")
+    run = lab.dispatch("u3", env=env)
+    assert run.code == 0, run
+    assert run.text("model") == "gemini-3.9-flash-high\n"
+    assert "gemini-3.9-flash-high" in run.text("preflight-tail")
+    assert lab.dispatch("u4", env=env).code == 0
+    assert questions(lab) == BOTH * 3
+
+
+def test_a_model_that_went_is_refused_where_the_second_look_fails(lab: Lab) -> None:
+    listed = lab.root / "listed"
+    lab.extra["LISTED"] = str(listed)
+    counting(lab, LISTS)
+    listed.write_bytes(b"gemini-3.8-flash-high\n")
+    assert lab.dispatch("u1").code == 0
+    listed.unlink()
+    named = {"ANTIGRAVITY_DISPATCH_MODEL": "gemini-3.9-flash-high"}
+    check_not_launched(lab.dispatch("u2", env=named), "preflight", 70, "unreadable", "sign in")
+    assert lab.dispatch("u3").code == 0
+    assert questions(lab) == BOTH * 2
 
 
 def test_a_named_model_that_is_not_listed_is_unavailable(lab: Lab) -> None:

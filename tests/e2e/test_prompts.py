@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from tests.support.capabilities import needs_odd_names
+from tests.support.processes import can_fork
 
 if TYPE_CHECKING:
     from tests.support.lab import Lab, Run
@@ -89,6 +94,38 @@ def test_a_prompt_is_named_from_the_callers_directory(lab: Lab) -> None:
     assert run.code == 0, run
     assert "from below" in run.text("prompt-relay")
     assert run.request["prompt_file"] == str(lab.caller / "sub dir" / "a prompt.md")
+
+
+ODD_NAMES = ["sp  ace. You need not.md", "per\u200csian \U0001f468\u200d\U0001f469 e\u0301.md", "\u202eab.md"]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES, ids=ascii)
+def test_a_worker_finds_its_result_and_its_prompt_whatever_their_names(name: str, lab: Lab) -> None:
+    lab.fake("worker_writes_result")
+    words = lab.argv("u1", "x" * LIMIT, [])
+    words[words.index("--result-file") + 1] = str(lab.root / name)
+    root = lab.root / f"root {name}"
+    root.mkdir()
+    run = lab.finish(lab.command(words, env={**OFF, "PRUN_STATE_ROOT": str(root)}))
+    assert (run.code, run.outcome["result_author"]) == (0, "worker"), run
+    assert (lab.root / name).is_file()
+    (line,) = [line for line in seen_by_the_worker(lab).splitlines() if "whole of the file" in line]
+    assert Path(line.partition("whole of the file ")[2]).read_bytes() == b"x" * LIMIT
+
+
+@can_fork
+@pytest.mark.parametrize(
+    "name", [b"two\nlines.md", pytest.param(b"byte\xff.md", marks=needs_odd_names)], ids=ascii
+)
+def test_a_result_that_a_message_can_not_name_is_not_left_to_the_worker(name: bytes, lab: Lab) -> None:
+    lab.fake()
+    path = lab.root / os.fsdecode(name)
+    words = lab.argv("u1", "Do X", [])
+    words[words.index("--result-file") + 1] = str(path)
+    run = lab.finish(lab.command(words, env=OFF))
+    assert (run.code, run.outcome["result_author"]) == (0, "response"), run
+    assert path.is_file()
+    assert "can't be written in a message. Do not write it." in seen_by_the_worker(lab)
 
 
 def event_characters(run: Run) -> int:

@@ -228,6 +228,53 @@ def test_a_foreign_outcome_is_moved_aside_and_told_of(how: str, lab: Lab) -> Non
     assert not (run.state / "outcome.json").is_symlink()
 
 
+COMES_BETWEEN = """
+import prun.flow.concluding as it
+announce = it._announce
+def comes(dispatch, author, document):
+    announce(dispatch, author, document)
+    with open(dispatch.request.result_file, 'w') as file:
+        file.write('Conclusion: late, and the worker\\'s own.')
+it._announce = comes
+"""
+
+
+@pytest.mark.parametrize("ends_well", [True, False])
+def test_a_worker_s_file_that_comes_in_the_last_moment_is_not_replaced(ends_well: bool, lab: Lab) -> None:
+    run = lab.plays(say(), *([] if ends_well else [result(), do("exit", code=1)])).dispatch_with(
+        COMES_BETWEEN
+    )
+    assert run.document == "Conclusion: late, and the worker's own."
+    outcome = run.outcome
+    assert (outcome["kind"], outcome["result_author"]) == ("ok" if ends_well else "crashed", "worker")
+    assert outcome["response_path"] == str(beside(run))
+    assert beside(run).read_text(encoding="utf-8") == ANSWER + "\n"
+
+
+OUTCOME_COMES_BETWEEN = """
+import prun.flow.concluding as it
+commit, times = it.commit_slot, []
+def comes(slot, target, data, clock):
+    times.append(target)
+    if len(times) <= {times}:
+        target.write_text('another')
+    commit(slot, target, data, clock)
+it.commit_slot = comes
+"""
+
+
+@pytest.mark.parametrize(("times", "code"), [(1, 0), (2, 0), (3, 70)])
+def test_an_outcome_that_comes_in_the_last_moment_is_moved_aside_too(times: int, code: int, lab: Lab) -> None:
+    run = lab.plays(say()).dispatch_with(OUTCOME_COMES_BETWEEN.format(times=times))
+    assert run.code == code
+    assert run.document == ANSWER + "\n"
+    if code == 0:
+        assert run.outcome["unit"] == "u1"
+        assert (run.state / f"outcome.foreign.{times}").read_text(encoding="utf-8") == "another"
+    else:
+        assert "the outcome can't be written" in run.stderr
+
+
 SLOTS = {
     "removed": "import os; os.remove('../outcome.slot')",
     "a directory": "import os; os.remove('../outcome.slot'); os.mkdir('../outcome.slot')",

@@ -95,6 +95,13 @@ def test_a_worker_that_gets_through_a_logged_quota_stop_is_not_ended_when_it_pau
     assert (run.code, run.outcome["kind"], run.outcome["quota"]) == (0, "ok", None), run.outcome
 
 
+def test_a_worker_goes_on_after_a_quota_stop_of_a_subagent(lab: Lab) -> None:
+    said = do("log", text=f"agent executor error: {STOP}")
+    lab.plays(said, do("sleep", seconds=3.0), say(), preflight="auto")
+    run = lab.dispatch()
+    assert (run.code, run.outcome["kind"], run.outcome["quota"]) == (0, "ok", None), run.outcome
+
+
 @pytest.mark.smoke
 def test_a_cancel_request_ends_the_worker(lab: Lab) -> None:
     lab.plays(do("spawn", group="setsid"), say(HALF), do("hang"))

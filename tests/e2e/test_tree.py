@@ -259,3 +259,45 @@ def test_a_group_instead_of_a_session_is_ended_whole_too(lab: Lab) -> None:
     assert call["pgid"] == call["pid"]
     assert call["sid"] != call["pid"]
     assert lab.strays() == []
+
+
+FAILS_INSIDE = """
+import prun.flow.supervising as it
+look = it.Supervisor._look
+def fails(self, news, signal):
+    look(self, news, signal)
+    if self._name_told:
+        raise RuntimeError("on purpose")
+    return look(self, news, signal)
+it.Supervisor._look = fails
+"""
+
+
+def test_where_its_dispatcher_goes_wrong_a_worker_is_ended_and_its_unit_gets_a_verdict(lab: Lab) -> None:
+    lab.plays(ESCAPES["own session"], say("Half of it."), do("hang"))
+    run = lab.dispatch_with(FAILS_INSIDE)
+    outcome = run.outcome
+    assert (run.code, outcome["verdict"], outcome["kind"], outcome["tree"]) == (
+        70,
+        "failed",
+        "silent",
+        "gone",
+    )
+    assert any("internal error" in warning for warning in outcome["warnings"])
+    assert "Half of it." in run.document
+    assert lab.strays() == []
+
+
+@can_fork
+def test_a_tree_that_cannot_be_proved_gone_is_not_said_to_be(lab: Lab) -> None:
+    fails = "\nimport prun.system.process._posix as system\ndef end(*_): raise OSError('on purpose')\n"
+    lab.plays(say("Half of it."), do("hang"))
+    run = lab.dispatch_with(FAILS_INSIDE + fails + "system.PosixWorker.end = end")
+    outcome = run.outcome
+    worker = worker_of(run.state)
+    try:
+        assert (run.code, outcome["tree"]) == (70, "not-proved")
+        assert pids(outcome["leftovers"]) == {worker}
+    finally:
+        psutil.Process(worker).kill()
+        until(lambda: not lab.strays())

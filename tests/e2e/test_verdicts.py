@@ -126,6 +126,10 @@ CASES: dict[str, tuple[list[dict[str, Any]], Expected]] = {
         [say("ok")],
         Expected("short", 70, reason="implausibly short", kept=True),
     ),
+    "a short response after a quota stop on stderr": (
+        [do("stderr", text=f"error: {STOP}"), say("I will look")],
+        Expected("quota", 70, reason="implausibly short", kept=True),
+    ),
     "an own file beside a short response": ([OWN_FILE, say("done")], ok("worker", kept=True)),
     "an own file without a response": ([OWN_FILE, result("")], ok("worker")),
     "an own file without a result event": ([OWN_FILE, do("exit", code=0)], ok("worker", status=None)),

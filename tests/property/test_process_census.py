@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from prun.system.process._census import Facts
 
-FIRST = 10
+SELF, FIRST = 1, 10
 
 
 @dataclass
@@ -58,6 +58,41 @@ class Runner:
         return pid == self.living
 
 
+@dataclass
+class Lineage(Runner):
+    """The same, but whoever hands over outlives that for a while, its heir's parent, and carries nothing."""
+
+    lag: int = 0
+    parents: dict[int, int] = field(default_factory=dict)
+    leaving: dict[int, int] = field(default_factory=dict)
+
+    def _pass(self) -> None:
+        self.leaving = {pid: left - 1 for pid, left in self.leaving.items() if left}
+        self.asked += 1
+        if self.patience and self.asked > self.patience[0]:
+            self.patience.pop(0)
+            self.asked = 0
+            heir = self.living - 1  # pids have gone round, so that it is read before its parent
+            self.parents[heir] = self.living
+            self.leaving[self.living] = self.lag
+            self.living = heir
+
+    def pids(self) -> list[int]:
+        self._pass()
+        return [SELF, self.living, *self.leaving]
+
+    def row(self, pid: int) -> Process | None:
+        self._pass()
+        if pid not in (SELF, self.living, *self.leaving):
+            return None
+        parent = self.parents.get(pid, SELF)
+        return Process(pid, "5", parent if parent in self.leaving else SELF, pid, pid, "x", zombie=False)
+
+    def carries(self, pid: int) -> bool:
+        super().carries(pid)
+        return False
+
+
 UNEVEN = st.lists(st.integers(0, 6), max_size=120)
 STEADY = st.tuples(st.integers(0, 3), st.integers(0, 200)).map(lambda pace: [pace[0]] * pace[1])
 MACHINES = st.builds(Runner, patience=UNEVEN | STEADY, zombies=st.booleans())
@@ -73,6 +108,28 @@ def check(take: Callable[[Facts], Census], machine: Runner) -> None:
 @given(MACHINES)
 def test_whoever_runs_from_the_census_is_in_it(machine: Runner) -> None:
     check(census, machine)
+
+
+LINEAGES = st.builds(
+    Lineage, UNEVEN | STEADY, zombies=st.just(value=False), living=st.just(30_000), lag=st.integers(0, 5)
+)
+
+
+def check_lineage(take: Callable[[Facts], Census], machine: Lineage) -> None:
+    """Check that whoever is found last goes back to a child of this process, or is said to be unread."""
+    machine = replace(machine, patience=list(machine.patience), parents={}, leaving={})
+    taken = take(machine)
+    rows = {row.pid: row for row in taken.rows}
+    assert rows
+    pid = min(taken.carriers or rows)
+    while pid not in taken.carriers and rows[pid].parent != SELF:
+        pid = rows[pid].parent
+        assert pid in rows, "its parent was not read"
+
+
+@given(LINEAGES)
+def test_whoever_is_in_the_census_has_its_parents_in_it(machine: Lineage) -> None:
+    check_lineage(census, machine)
 
 
 def one_listing(facts: Facts) -> Census:
@@ -113,3 +170,16 @@ BAD = [one_listing, two_listings, until_all_were_read, silent_when_outrun]
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad.__name__)
 def test_the_property_catches(bad: Callable[[Facts], Census]) -> None:
     assert_caught(lambda machine: check(bad, machine), MACHINES)
+
+
+def until_nobody_is_new(facts: Facts) -> Census:
+    rows: dict[int, Process] = {}
+    done: set[int] = set()
+    while new := set(facts.pids()) - done:
+        done |= new
+        rows |= {pid: row for pid in new if (row := facts.row(pid)) is not None and facts.concerns(row)}
+    return Census(list(rows.values()), set())
+
+
+def test_the_lineage_property_catches_a_census_that_lets_parents_go() -> None:
+    assert_caught(lambda machine: check_lineage(until_nobody_is_new, machine), LINEAGES)

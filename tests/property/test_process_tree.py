@@ -1,4 +1,7 @@
-"""Whatever a tree does while it is ended: "gone" is said only of what is, and the leader is reaped last."""
+"""Whatever a tree does while it is ended: "gone" is said only of what is, and the leader is reaped last.
+
+What may be another tree's is not touched before that has ended, and named until then.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +36,12 @@ TERM, KILL, STOP, CONT = "TERM", "KILL", "STOP", "CONT"
 
 @dataclass
 class Being:
-    """A process: whether it ignores TERM, can't be signalled, and how many more it will start."""
+    """A process: whether it ignores TERM, can't be signalled, how many more it will start, whose it is."""
 
     stubborn: bool
     immortal: bool
     brood: int
+    shared: bool = False
     stopped: bool = False
     ended: bool = False
 
@@ -47,16 +51,19 @@ class World:
     """A machine with one tree, moving on a little with every question; leader and relatives in one."""
 
     beings: dict[int, Being]
+    last: bool
+    parted: bool = False
     clock: ManualClock = field(default_factory=ManualClock)
     signals: list[str] = field(default_factory=list)
     reaped: bool = False
+    shown: list[Process] = field(default_factory=list)
     pid: int = LEADER
 
     def _pass(self) -> None:
         for being in list(self.beings.values()):
             if not being.stopped and not being.ended and being.brood > 0:
                 being.brood -= 1
-                child = Being(being.stubborn, immortal=False, brood=being.brood // 2)
+                child = Being(being.stubborn, immortal=False, brood=being.brood // 2, shared=being.shared)
                 self.beings[max(self.beings) + 1] = child
 
     def _signal(self, pid: int, number: int) -> None:
@@ -65,6 +72,7 @@ class World:
         assert name != KILL or TERM in self.signals, "killed before it was asked"
         self.signals.append(name)
         being = self.beings[pid]
+        assert self.parted or not being.shared, "signalled what may be another's"
         if being.immortal or being.ended:
             return
         if name == KILL or (name == TERM and not being.stubborn):
@@ -84,11 +92,22 @@ class World:
     def look(self, known: list[Process], *, thorough: bool) -> list[Process]:
         del known, thorough
         self._pass()
+        self.shown = self._rows(shared=True) if not self.parted else []
+        return self._rows(shared=False) + (self._rows(shared=True) if self.parted else [])
+
+    def _rows(self, *, shared: bool) -> list[Process]:
         return [
             Process(pid, str(pid), LEADER, LEADER, LEADER, "x", zombie=being.ended)
             for pid, being in self.beings.items()
-            if pid != LEADER
+            if pid != LEADER and being.shared == shared
         ]
+
+    def doubtful(self) -> list[Process]:
+        return self.shown
+
+    def part(self) -> bool:
+        self.parted = self.last
+        return self.parted
 
     def gone(self, member: Process, timeout_s: float) -> bool:
         self._pass()
@@ -113,14 +132,17 @@ class World:
         return [pid for pid, being in self.beings.items() if not being.ended]
 
 
-MEMBERS = st.builds(Being, st.booleans(), st.sampled_from([False, False, False, True]), st.integers(0, 6))
+RARELY = st.sampled_from([False, False, False, True])
+MEMBERS = st.builds(Being, st.booleans(), RARELY, st.integers(0, 6))
+SHARED = st.builds(Being, st.booleans(), RARELY, st.just(0), shared=st.just(value=True))
 LEADERS = st.builds(
     Being, st.booleans(), immortal=st.just(value=False), brood=st.integers(0, 6), ended=st.booleans()
 )
 WORLDS = st.builds(
-    lambda leader, others: World({LEADER: leader, **dict(enumerate(others, LEADER + 1))}),
+    lambda leader, others, last: World({LEADER: leader, **dict(enumerate(others, LEADER + 1))}, last),
     LEADERS,
-    st.lists(MEMBERS, max_size=4),
+    st.lists(MEMBERS | SHARED, max_size=4),
+    st.booleans(),
 )
 
 
@@ -129,8 +151,9 @@ def check(make: Callable[[World], Tree], world: World) -> None:
     others = [pid for pid in world.living() if pid != LEADER]
     by_itself = world.beings[LEADER].ended
     end = make(world).end(2.0, world.clock)
-    assert [name.rpartition(" ")[2] for name in end.survivors] == [f"({pid})" for pid in world.living()]
-    assert all(world.beings[pid].immortal for pid in world.living()), "left what it could end"
+    assert {name.rpartition(" ")[2] for name in end.survivors} == {f"({pid})" for pid in world.living()}
+    left = [world.beings[pid] for pid in world.living()]
+    assert all(one.immortal or (one.shared and not world.last) for one in left), "left what it could end"
     if by_itself and others and not end.survivors:
         assert end.state is TreeState.LEFTOVERS
     assert (end.state is TreeState.NOT_PROVED) == bool(world.living())
@@ -184,7 +207,27 @@ class TakesAQuietLeaderForAQuietTree(Tree):
         return TreeEnd(ended, TreeState.GONE) if ended else super()._ended(grace_s, clock)
 
 
+class ForgetsTheDoubtful(Tree):
+    def __init__(self, leader: World, relatives: World) -> None:
+        relatives.doubtful = list  # type: ignore[method-assign]
+        super().__init__(leader, relatives)
+
+
+class EndsTheDoubtful(Tree):
+    def _living(self, *, thorough: bool) -> list[Process]:
+        return super()._living(thorough=thorough) + self._relatives.doubtful()
+
+
+class NeverParts(Tree):
+    def __init__(self, leader: World, relatives: World) -> None:
+        relatives.part = lambda: False  # type: ignore[method-assign]
+        super().__init__(leader, relatives)
+
+
 BAD = [
+    ForgetsTheDoubtful,
+    EndsTheDoubtful,
+    NeverParts,
     ReapsFirst,
     KillsAtOnce,
     KillsOnce,

@@ -18,6 +18,7 @@ from tests.unit.scrub_corpus import BY_VALUE, ROWS
 Scrub = Callable[[Mapping[str, str], AbstractSet[str]], Scrubbed]
 
 SECRET_VALUES = [row.value for row in BY_VALUE]
+PASSWORD_URLS = [row.value for row in BY_VALUE if row.why == "a URL with a password in it"]
 WORDS = [
     "KEY",
     "TOKEN",
@@ -36,7 +37,7 @@ WORDS = [
 NAMES = st.one_of(
     st.sampled_from([row.name for row in ROWS]),
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map("".join),
-    st.text("abcXYZ_019", min_size=1, max_size=12),
+    st.text("abcXYZ_019", max_size=12),
 )
 VALUES = st.one_of(st.sampled_from(SECRET_VALUES), st.text(max_size=30))
 
@@ -59,8 +60,8 @@ def check(scrub: Scrub, case: Case) -> None:
     found = scrub(env, keep)
     kept = {name.upper() for name in keep}
 
-    # Nothing is lost, changed or told twice; what is told are names.
-    assert sorted([*found.env, *found.withheld]) == sorted(env)
+    # Nothing that has a name is lost, changed or told twice; what is told are names.
+    assert sorted([*found.env, *found.withheld]) == sorted(filter(None, env))
     assert list(found.withheld) == sorted(found.withheld)
     assert all(env[name] == value for name, value in found.env.items())
     # What is to be kept is kept.
@@ -72,7 +73,8 @@ def check(scrub: Scrub, case: Case) -> None:
     for name, value in found.env.items():
         if value in SECRET_VALUES:
             upper = name.upper()
-            assert upper in kept or upper.startswith("ANTIGRAVITY_") or upper.endswith("_PROXY")
+            proxy = upper.endswith("_PROXY") and value in PASSWORD_URLS
+            assert upper in kept or upper.startswith("ANTIGRAVITY_") or proxy
     # Each variable is judged by itself, and its case counts for nothing.
     for name, value in env.items():
         for other in (name, name.lower(), name.upper(), name.swapcase()):
@@ -92,8 +94,9 @@ def with_rule(withheld: Callable[[str, str, set[str]], bool]) -> Scrub:
 
     def bad(env: Mapping[str, str], keep: AbstractSet[str]) -> Scrubbed:
         kept = {name.upper() for name in keep}
-        gone = sorted(name for name, value in env.items() if withheld(name, value, kept))
-        return Scrubbed({name: value for name, value in env.items() if name not in gone}, tuple(gone))
+        named = {name: value for name, value in env.items() if name}
+        gone = sorted(name for name, value in named.items() if withheld(name, value, kept))
+        return Scrubbed({name: value for name, value in named.items() if name not in gone}, tuple(gone))
 
     return bad
 
@@ -139,6 +142,21 @@ def _kept_by_part(name: str, value: str, kept: set[str]) -> bool:
     return not any(part in name.upper() for part in kept) and shipped._is_withheld(name, value)
 
 
+def _proxies_let_through(name: str, value: str, kept: set[str]) -> bool:
+    upper = name.upper()
+    return upper not in kept and shipped._is_withheld(name, "" if upper.endswith("_PROXY") else value)
+
+
+def _empty_name_passed(env: Mapping[str, str], keep: AbstractSet[str]) -> Scrubbed:
+    found = scrub(env, keep)
+    return Scrubbed({name: env[name] for name in env if name not in found.withheld}, found.withheld)
+
+
+def _empty_name_told(env: Mapping[str, str], keep: AbstractSet[str]) -> Scrubbed:
+    found = scrub(env, keep)
+    return Scrubbed(found.env, tuple(sorted({*found.withheld, *(name for name in env if not name)})))
+
+
 def _unsorted(env: Mapping[str, str], keep: AbstractSet[str]) -> Scrubbed:
     found = scrub(env, keep)
     return Scrubbed(found.env, tuple(name for name in env if name in found.withheld))
@@ -154,6 +172,9 @@ KNOWN_BAD: dict[str, Scrub] = {
     "a name kept where a part of it is": with_rule(_kept_by_part),
     "values told": _values_told,
     "names told in any order": _unsorted,
+    "every value of a proxy let through": with_rule(_proxies_let_through),
+    "an empty name passed on": _empty_name_passed,
+    "an empty name told": _empty_name_told,
 }
 
 

@@ -242,6 +242,12 @@ class Lab:
         self.started.append(process)
         return process
 
+    def dispatch_with(self, patch: str, unit: str = "u1") -> Run:
+        """Run a dispatch to its end after *patch*, Python code that may change what it likes in prun."""
+        code = f"import os, sys\n{patch}\nfrom prun.dispatch import main\nsys.exit(main())"
+        words = [sys.executable, "-P", "-c", code, *self.argv(unit, "Do the work.", [])[4:]]
+        return self.finish(self.command(words), unit)
+
     def finish(self, process: subprocess.Popen[bytes], unit: str = "u1") -> Run:
         """Wait for a dispatch and return what it left."""
         stdout, stderr = process.communicate(timeout=DEADLINE_S)

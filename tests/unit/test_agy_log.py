@@ -109,9 +109,32 @@ def test_a_quota_stop_stays_in_force_whatever_follows() -> None:
     assert kinds(found) == [Kind.QUOTA, Kind.CAPACITY]
 
 
-def test_each_line_that_tells_of_a_quota_stop_is_counted() -> None:
-    assert found_in(line(BUSY)).quota_stops == 0
-    assert found_in(line(STOP), line(BUSY), line(STOP)).quota_stops == 2
+RETRIED = f"Run: attempt 1 failed ({STOP}), retrying in 1s"
+SUBAGENT = f"background model gemini-3.8-flash-lite: {STOP} title generation skipped"
+
+
+@pytest.mark.parametrize(
+    ("messages", "stops"),
+    [
+        ([BUSY], 0),
+        ([f"Run: attempt 1 failed ({BUSY}), retrying in 1s"], 0),
+        ([STOP], 0),
+        ([SUBAGENT], 0),
+        ([STOP, BUSY, f"Run: attempt 1 failed ({BUSY}), retrying in 1s"], 0),
+        ([f'run_command: "grep {RETRIED}"'] * 2, 0),
+        ([RETRIED], 1),
+        ([RETRIED, RETRIED], 2),
+        ([STOP, BUSY, STOP], 1),
+        ([SUBAGENT, STOP, STOP], 2),
+        ([STOP, RETRIED], 1),
+        (["RESOURCE_EXHAUSTED (code 429): check quota, retrying in 1s"] * 3, 0),
+    ],
+    ids=range(12),
+)
+def test_only_what_shows_that_a_quota_stop_is_retried_against_is_counted(
+    messages: list[str], stops: int
+) -> None:
+    assert found_in(*map(line, messages)).quota_stops == stops
 
 
 def test_the_stop_shows_while_the_log_still_grows() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from prun.core.blank import is_blank, is_blank_text, stripped
+from prun.core.blank import are_blank, is_blank, is_blank_text, stripped
 
 
 @pytest.mark.parametrize(
@@ -33,6 +35,29 @@ def test_these_are_blank(data: bytes) -> None:
 )
 def test_these_are_not(data: bytes) -> None:
     assert not is_blank(data)
+
+
+@given(
+    st.lists(st.sampled_from(["\ufeff", " ", "\u3000", "\n", "x", "\u200b"]), max_size=5),
+    st.sampled_from(["utf-8", "utf-16-le", "utf-16-be"]),
+    st.sampled_from([b"", b"", b"\xe3", b"\x00"]),
+    st.integers(1, 4),
+)
+def test_it_does_not_matter_how_a_file_is_cut(
+    parts: list[str], encoding: str, rest: bytes, size: int
+) -> None:
+    mark = "" if encoding == "utf-8" else "\ufeff"
+    data = (mark + "".join(parts)).encode(encoding) + rest
+    blank = not rest and is_blank_text("".join(parts))
+    assert is_blank(data) is blank
+    assert are_blank(data[at : at + size] for at in range(0, len(data), size)) is blank
+    assert are_blank(byte for part in data for byte in (b"", bytes([part]))) is blank
+
+
+def test_no_chunk_is_taken_after_one_that_says_something() -> None:
+    chunks = iter([b"\n", b" x", b"y"])
+    assert not are_blank(chunks)
+    assert list(chunks) == [b"y"]
 
 
 def test_text_is_stripped_of_white_space_and_of_a_mark() -> None:

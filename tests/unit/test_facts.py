@@ -23,6 +23,7 @@ from tests.support.clocks import EPOCH, ManualClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
     from pathlib import Path
 
 SUBJECT = Subject("/bin/agy", 1234, 10**18 + 7, "/home/ü")
@@ -54,7 +55,15 @@ def facts(number: int) -> Facts:
 def look(
     place: Path, agy: Agy, clock: ManualClock, *, force: bool = False, subject: Subject = SUBJECT
 ) -> Facts | ProbeFailed:
-    return facts_of(subject, agy, place, force=force, wait_s=5.0, clock=clock)
+    return facts_of(subject, agy, place, good=is_good, force=force, wait_s=5.0, clock=clock)
+
+
+def is_good(facts: Facts) -> bool:
+    return facts.models != ""
+
+
+def kept(number: int) -> Facts:
+    return replace(facts(number), kept=True)
 
 
 def record_of(place: Path) -> Path:
@@ -64,7 +73,8 @@ def record_of(place: Path) -> Path:
 
 def test_a_second_look_asks_nobody(tmp_path: Path) -> None:
     agy, clock = Agy(), ManualClock()
-    assert look(tmp_path, agy, clock) == look(tmp_path, agy, clock) == facts(1)
+    assert look(tmp_path, agy, clock) == facts(1)
+    assert look(tmp_path, agy, clock) == kept(1)
     assert agy.times == 1
 
 
@@ -85,7 +95,8 @@ def test_an_answer_is_good_for_ten_minutes_and_not_before_it_was_given(
 ) -> None:
     agy = Agy()
     look(tmp_path, agy, ManualClock(utc=EPOCH))
-    assert look(tmp_path, agy, ManualClock(utc=EPOCH + later)) == facts(times)
+    found = look(tmp_path, agy, ManualClock(utc=EPOCH + later))
+    assert found == (kept(1) if times == 1 else facts(times))
 
 
 @pytest.mark.parametrize("other", OTHERS, ids=["path", "size", "time of change", "home"])
@@ -93,7 +104,29 @@ def test_an_answer_about_another_program_or_home_does_not_count(tmp_path: Path, 
     agy, clock = Agy(), ManualClock()
     look(tmp_path, agy, clock)
     assert look(tmp_path, agy, clock, subject=other) == facts(2)
-    assert look(tmp_path, agy, clock) == facts(1)
+    assert look(tmp_path, agy, clock) == kept(1)
+
+
+def test_an_answer_that_another_got_meanwhile_is_a_new_one(tmp_path: Path) -> None:
+    agy = Agy()
+    look(tmp_path, agy, ManualClock())
+    record = record_of(tmp_path)
+    answered = record.read_bytes()
+    record.unlink()
+
+    class Meanwhile(ManualClock):
+        """Another's answer is kept once this one has looked in vain."""
+
+        looks = 0
+
+        def utc(self) -> datetime:
+            self.looks += 1
+            if self.looks == 2:
+                record.write_bytes(answered)
+            return super().utc()
+
+    assert look(tmp_path, agy, Meanwhile()) == facts(1)
+    assert agy.times == 1
 
 
 def test_a_failure_is_not_kept(tmp_path: Path) -> None:
@@ -103,12 +136,25 @@ def test_a_failure_is_not_kept(tmp_path: Path) -> None:
     assert look(tmp_path, agy, clock) == facts(2)
 
 
+def test_an_answer_that_is_not_good_is_given_and_not_kept(tmp_path: Path) -> None:
+    poor = Facts("1.3.5", "", "sign in")
+    agy, clock = Agy(poor, poor, facts(3)), ManualClock()
+    assert look(tmp_path, agy, clock) == poor
+    assert list(tmp_path.glob("facts-*.json")) == []
+    assert look(tmp_path, agy, clock) == poor
+    assert look(tmp_path, agy, clock) == facts(3)
+    clock.advance(5)
+    agy.answers = [poor]
+    assert look(tmp_path, agy, clock, force=True) == poor
+    assert look(tmp_path, agy, clock) == kept(3)
+
+
 def test_force_asks_again_and_keeps_the_answer(tmp_path: Path) -> None:
     agy, clock = Agy(), ManualClock()
     look(tmp_path, agy, clock)
     clock.advance(5)
     assert look(tmp_path, agy, clock, force=True) == facts(2)
-    assert look(tmp_path, agy, clock) == facts(2)
+    assert look(tmp_path, agy, clock) == kept(2)
 
 
 def test_a_failure_after_force_leaves_the_earlier_answer(tmp_path: Path) -> None:
@@ -116,7 +162,7 @@ def test_a_failure_after_force_leaves_the_earlier_answer(tmp_path: Path) -> None
     look(tmp_path, agy, clock)
     clock.advance(5)
     assert look(tmp_path, agy, clock, force=True) == FAILURE
-    assert look(tmp_path, agy, clock) == facts(1)
+    assert look(tmp_path, agy, clock) == kept(1)
 
 
 def changed(place: Path, **fields: Any) -> None:
@@ -149,7 +195,7 @@ def test_a_record_that_is_not_whole_or_not_ours_is_no_answer(
     look(tmp_path, agy, clock)
     break_it(tmp_path)
     assert look(tmp_path, agy, clock) == facts(2)
-    assert look(tmp_path, agy, clock) == facts(2)
+    assert look(tmp_path, agy, clock) == kept(2)
 
 
 @needs_fifos
@@ -192,7 +238,7 @@ from prun.system.clock import SystemClock
 from prun.system.facts import Subject, facts_of
 class Clock:
     def utc(self): return datetime({EPOCH.year}, {EPOCH.month}, {EPOCH.day}, 3, 5, tzinfo=timezone.utc)
-kept = facts_of({SUBJECT!r}, None, Path(sys.argv[1]), force=False, wait_s=0.0, clock=Clock())
+kept = facts_of({SUBJECT!r}, None, Path(sys.argv[1]), good=None, force=False, wait_s=0.0, clock=Clock())
 heavy = ["filelock", "platformdirs", "subprocess", "tempfile"]
 print(ascii([kept.version, [name for name in heavy if name in sys.modules]]))
 """
@@ -222,7 +268,8 @@ def ask():
 print("ready", flush=True)
 sys.stdin.readline()
 subject = Subject("agy", 1, 2, "home")
-found = facts_of(subject, ask, Path(sys.argv[1]), force=False, wait_s=50.0, clock=SystemClock())
+place = Path(sys.argv[1])
+found = facts_of(subject, ask, place, good=bool, force=False, wait_s=50.0, clock=SystemClock())
 print(getattr(found, "version", None) or found.reason)
 """
 
@@ -268,20 +315,22 @@ def ask():
         asked.write("asked\\n")
     return Facts("an answer", "", "")
 
-found = facts_of(Subject("agy", 1, 2, "home"), ask, Path(sys.argv[1]), force=True, wait_s=50.0, clock=Clock())
+place, subject = Path(sys.argv[1]), Subject("agy", 1, 2, "home")
+found = facts_of(subject, ask, place, good=bool, force=True, wait_s=50.0, clock=Clock())
 print(found.version)
 """
 
 
 def test_one_answer_serves_all_who_forced_it_before_it_was_asked_for(tmp_path: Path) -> None:
-    kept, asked = tmp_path / "kept", tmp_path / "asked"
-    kept.mkdir()
-    facts_of(Subject("agy", 1, 2, "home"), Agy(), kept, force=False, wait_s=0.0, clock=SystemClock())
-    lock = record_of(kept).with_suffix(".lock")
+    cache, asked = tmp_path / "cache", tmp_path / "asked"
+    cache.mkdir()
+    subject = Subject("agy", 1, 2, "home")
+    facts_of(subject, Agy(), cache, good=is_good, force=False, wait_s=0.0, clock=SystemClock())
+    lock = record_of(cache).with_suffix(".lock")
     with (
-        python(FORCING, str(kept), str(asked)) as one,
-        python(FORCING, str(kept), str(asked)) as two,
-        python(FORCING, str(kept), str(asked)) as three,
+        python(FORCING, str(cache), str(asked)) as one,
+        python(FORCING, str(cache), str(asked)) as two,
+        python(FORCING, str(cache), str(asked)) as three,
     ):
         with locked(lock, 0.0, ManualClock()):
             assert [line_of(child) for child in (one, two, three)] == ["begun"] * 3
@@ -318,9 +367,8 @@ def test_nobody_waits_for_ever(tmp_path: Path) -> None:
         tell(one, "go")
         assert line_of(one) == "asked"
         agy = Agy()
-        waited = facts_of(
-            Subject("agy", 1, 2, "home"), agy, tmp_path, force=False, wait_s=70.0, clock=ManualClock()
-        )
+        subject, clock = Subject("agy", 1, 2, "home"), ManualClock()
+        waited = facts_of(subject, agy, tmp_path, good=is_good, force=False, wait_s=70.0, clock=clock)
         assert isinstance(waited, ProbeFailed)
         assert waited.timed_out
         assert "70 s" in waited.reason

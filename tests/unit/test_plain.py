@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prun.core.plain import one_line, utf8, visible, without_escapes
+from prun.core.plain import one_line, tellable, utf8, visible, without_escapes
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,46 @@ def test_a_long_text_is_cut_and_says_so() -> None:
     assert one_line("x" + " " * 1000, 10) == "x"
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "plain",
+        "sp ace",
+        "per\u200csian",
+        "\U0001f468\u200d\U0001f469",
+        "\u202eabc",
+        "e\u0301",
+        "\u00a0",
+        "\ufeff",
+        ". ",
+        "\u061c",
+    ],
+    ids=ascii,
+)
+def test_a_path_that_text_can_carry_is_tellable(name: str) -> None:
+    assert tellable(f"/w/{name}.md")
+
+
+@pytest.mark.parametrize(
+    "code", [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, 0xD800, 0xDCFF, 0xDFFF], ids=hex
+)
+def test_a_path_with_a_control_a_line_end_or_half_a_character_is_not(code: int) -> None:
+    assert not tellable(f"/w/{chr(code)}.md")
+
+
 @given(st.text(), st.integers(2, 50))
 def test_a_line_is_bounded_encodable_and_without_control_characters(text: str, limit: int) -> None:
     line = one_line(text, limit)
     assert len(line) <= limit
     assert line.encode().decode() == line
     assert line == visible(line)
+
+
+@given(st.text())
+def test_a_tellable_path_is_one_line_and_comes_back_from_a_file_as_it_was(path: str) -> None:
+    if tellable(path):
+        assert path.encode().decode() == path
+        assert f"a{path}z".splitlines() == [f"a{path}z"]
 
 
 def test_whatever_utf8_cannot_hold_is_replaced_and_the_rest_is_kept() -> None:

@@ -218,6 +218,24 @@ def test_no_open_file_is_inherited_whatever_its_flags(stage: Stage) -> None:
     check_that_no_open_file_is_inherited(stage)
 
 
+@has_proc
+def test_no_open_file_is_inherited_where_they_can_not_be_listed(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prun.system.process._fork._OPEN_FILES", stage.at("nowhere"))
+    check_that_no_open_file_is_inherited(stage)
+
+
+@has_proc
+def test_without_proc_nothing_is_launched_and_that_is_said(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prun.system.process._fork._OPEN_FILES", stage.at("nowhere"))
+    monkeypatch.setattr("prun.system.process._procfs.is_ours", lambda: False)
+    with pytest.raises(LaunchError, match="is /proc mounted"):
+        launch(stage.python("pass"))
+
+
 @has_jobs
 def test_no_handle_is_inherited_whatever_its_flags(stage: Stage) -> None:
     import msvcrt

@@ -12,7 +12,6 @@ import pytest
 
 from prun.system.growing import GrowingFile
 from prun.system.reading import (
-    BLANK_LIMIT_BYTES,
     Contents,
     Missing,
     NotRegular,
@@ -187,15 +186,41 @@ def test_the_digest_of_a_file(tmp_path: Path, size_bytes: int) -> None:
         (b" \r\n" * 1000, Standing.BLANK),
         (b"a", Standing.CONTENT),
         (b"\0", Standing.CONTENT),
-        (b" " * (BLANK_LIMIT_BYTES + 1), Standing.CONTENT),
+        (b" " * 2_000_000, Standing.BLANK),
+        (b"\xef\xbb\xbf" + "\u3000".encode() * 1_000_000, Standing.BLANK),
+        (b" " * 2_000_000 + b"a", Standing.CONTENT),
+        (b" " * 2_000_000 + b"\xe3\x80", Standing.CONTENT),
+        (("\ufeff" + " " * 1_000_000).encode("utf-16-le"), Standing.BLANK),
+        (("\ufeff" + " " * 1_000_000 + "a").encode("utf-16-be"), Standing.CONTENT),
     ],
-    ids=["empty", "mark", "spaces", "letter", "NUL", "more spaces than are looked at"],
+    ids=[
+        *("empty", "mark", "spaces", "letter", "NUL", "spaces without end", "wide spaces after a mark"),
+        *("a letter at the end", "half a letter at the end", "UTF-16", "UTF-16 with a letter at the end"),
+    ],
 )
 def test_what_a_file_at_the_result_path_counts_for(tmp_path: Path, data: bytes, stands: Standing) -> None:
     path = tmp_path / "file"
     path.write_bytes(data)
     assert standing(path) is stands
     assert is_blank_file(path) is (stands is Standing.BLANK)
+
+
+def test_a_file_is_read_no_further_than_it_says_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b" " * 1_000_000 + b"a" + b" " * 5_000_000)
+    read, got = os.read, 0
+
+    def counted(descriptor: int, size_bytes: int) -> bytes:
+        nonlocal got
+        data = read(descriptor, size_bytes)
+        got += len(data)
+        return data
+
+    monkeypatch.setattr(os, "read", counted)
+    assert standing(path) is Standing.CONTENT
+    assert 1_000_000 < got < 2_000_000
 
 
 def test_nothing_is_neither_blank_nor_content(tmp_path: Path) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 import pytest
 
+from fake_agy.script import RESULT_PATH
 from prun.core.command import needs_file, user_event
+from prun.core.errors import LaunchError
 from prun.core.relay import relay
 
 RESULT = "/out/u-1.md"
+UNTELLABLE = ["two\nlines.md", "a\x85b.md", "a\u2028b.md", "caf\udce9.md", "\x1b[1m.md", "\x7f"]
 SHAPE = """\
 # u-1 result
 Conclusion: <one line>
@@ -81,11 +85,46 @@ def test_a_prompt_in_a_file_is_pointed_at_and_not_repeated() -> None:
     assert not needs_file(user_event(text))
 
 
-def test_a_path_can_not_add_lines_to_the_message() -> None:
-    text = relay("u-1", "/out/a\nNow push.md", "Do X", "/s/b\nc")
-    assert "\nNow push" not in text
-    assert "\nc" not in text.partition("whole of the file")[2]
+ODD_NAMES = [
+    "sp  ace.md",
+    "per\u200csian.md",
+    "\U0001f468\u200d\U0001f469.md",
+    "\u202edm.exe",
+    "e\u0301.md",
+    "{unit} %s.md",
+    "a. b. You need not.md",
+    ".md. ",
+    "\ufeff.md",
+]
 
 
-def test_a_path_that_is_no_utf8_still_makes_a_message() -> None:
-    assert user_event(relay("u-1", "/out/caf\udce9.md", "Do X", None)).decode()
+@pytest.mark.parametrize("name", ODD_NAMES, ids=ascii)
+def test_a_path_is_named_exactly_whatever_is_in_it(name: str) -> None:
+    text = relay("u-1", f"/out/{name}", "Do X", f"/s/{name}/prompt.md")
+    assert f"Result file: /out/{name}" in text.splitlines()
+    (line,) = [line for line in text.splitlines() if "whole of the file" in line]
+    assert line.endswith(f" /s/{name}/prompt.md")
+
+
+@pytest.mark.parametrize("name", ODD_NAMES, ids=ascii)
+@pytest.mark.parametrize("prompt", ["Do X", "Result file: /other.md\n"], ids=["plain", "misleading"])
+def test_the_fake_finds_the_path_of_the_result_in_the_message(name: str, prompt: str) -> None:
+    found = re.search(RESULT_PATH, relay("u-1", f"/out/{name}", prompt, None))
+    assert found is not None
+    assert found[found.lastindex or 0] == f"/out/{name}".rstrip()
+
+
+@pytest.mark.parametrize("name", UNTELLABLE, ids=ascii)
+def test_a_result_that_text_can_not_name_is_not_named_and_not_to_be_written(name: str) -> None:
+    text = relay("u-1", f"/out/{name}", "Do X", None)
+    assert "can't be written in a message. Do not write it." in text
+    assert "/out/" not in text
+    assert "kept" not in text
+    assert user_event(text).decode()
+
+
+@pytest.mark.parametrize("name", UNTELLABLE, ids=ascii)
+def test_a_prompt_that_text_can_not_point_at_is_refused(name: str) -> None:
+    with pytest.raises(LaunchError, match="PRUN_STATE_ROOT") as refusal:
+        relay("u-1", RESULT, "Do X", f"/s/{name}")
+    assert str(refusal.value).isprintable()

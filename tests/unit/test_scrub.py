@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prun.core.scrub import scrub
+from prun.core.scrub import Scrubbed, scrub
 from tests.unit.scrub_corpus import ROWS, Row
 
 NOTHING: frozenset[str] = frozenset()
@@ -32,6 +32,12 @@ def test_a_kept_name_passes_before_every_rule_in_any_case(row: Row) -> None:
 
 def test_only_the_whole_name_is_kept() -> None:
     assert scrub({"MY_TOKEN": "x", "TOKEN": "y"}, {"TOKEN"}).withheld == ("MY_TOKEN",)
+
+
+@pytest.mark.parametrize("name", ["", "=", "=C:", "A=B", "A\0B"])
+@pytest.mark.parametrize("keep", [NOTHING, frozenset({""}), frozenset({"A=B"})])
+def test_what_no_program_can_be_given_is_dropped(name: str, keep: frozenset[str]) -> None:
+    assert scrub({name: "x", "B": "y"}, keep) == Scrubbed({"B": "y"}, ())
 
 
 def test_the_withheld_are_sorted() -> None:

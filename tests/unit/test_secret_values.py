@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prun.core.secret_values import holds_password_url, holds_token
+from prun.core.secret_values import holds_password_url, holds_token, without_passwords
 
 AT = "@"
 
@@ -27,11 +27,34 @@ AT = "@"
         ("a://h?x=1;pwd=x", True),
         ("a://h?nopassword=x", False),
         ("a://h", False),
+        (f"a://u{AT}d:p{AT}h", True),
+        (f"a://u{AT}:p{AT}h", True),
+        (f"a://u{AT}d:80{AT}h", True),
+        (f"a://u{AT}h:80/{AT}x", False),
+        (f"a://u{AT}h:o/r{AT}v", False),
+        (f"[a://u:p{AT}h]", True),
+        (f"`a://u:p{AT}h`", True),
+        (f"xa:a://u:p{AT}h", True),
     ],
-    ids=range(15),
+    ids=range(23),
 )
 def test_a_url_with_a_password_is_told_from_others(value: str, holds: bool) -> None:
     assert holds_password_url(value) is holds
+
+
+@pytest.mark.parametrize(
+    ("value", "left"),
+    [
+        (f"a://u:p{AT}h:1 b", "a://h:1 b"),
+        (f"a://u:p{AT}h,b://u{AT}d:q{AT}i", "a://h,b://i"),
+        (f"a://u{AT}h/p:q", f"a://u{AT}h/p:q"),
+        ("a://h:80", "a://h:80"),
+        (f"u:p{AT}h", f"u:p{AT}h"),
+    ],
+    ids=range(5),
+)
+def test_passwords_are_taken_out_of_urls(value: str, left: str) -> None:
+    assert without_passwords(value) == left
 
 
 @pytest.mark.parametrize(
@@ -70,6 +93,9 @@ def test_a_token_is_a_word_of_its_own(before: str, after: str, holds: bool) -> N
     "value",
     [
         "a://b:c," * 16_000,
+        "a://b@c:d," * 16_000,
+        "a://b@" * 16_000,
+        "a://" * 30_000,
         "a:" * 60_000,
         "sk-" + "a-" * 60_000,
         "eyJ" * 40_000,

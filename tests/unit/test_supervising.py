@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 LIMITS = Limits(deadline_s=100.0, idle_s=None)
 SIGTERM = 15
+RETRIED = f"Run: attempt 1 failed ({QUOTA_429}), retrying in 1s"
 
 
 class Stage:
@@ -34,6 +35,7 @@ class Stage:
 
     def __init__(self, place: Path) -> None:
         self.state = StateDir(place)
+        self.result = place / "result.md"
         self.clock = ManualClock()
         self.signals = Signals()
         self.named: list[str] = []
@@ -99,7 +101,14 @@ class Stage:
         self.naming()
 
     def watched(self, limits: Limits = LIMITS, *, end_leftovers: bool = True) -> Watched:
-        supervisor = Supervisor(self, self.state, self.clock, self.signals, self._name)
+        supervisor = Supervisor(
+            self,
+            self.state,
+            self.result,
+            clock=self.clock,
+            signals=self.signals,
+            named=self._name,
+        )
         return supervisor.watch(limits, end_leftovers=end_leftovers)
 
 
@@ -127,8 +136,26 @@ def test_a_name_that_comes_with_the_end_is_told_too(stage: Stage) -> None:
     assert stage.named == ["c-1"]
 
 
-def test_a_worker_that_got_through_a_logged_quota_stop_is_not_ended_when_it_pauses(stage: Stage) -> None:
+def test_a_worker_is_not_ended_for_one_quota_stop_that_nothing_retries_against(stage: Stage) -> None:
     stage.at(2, partial(stage.log, QUOTA_429))
+    stage.at(100, partial(stage.say, result()))
+    stage.at(100, stage.exit)
+    watched = stage.watched()
+    assert watched.ending == Exited(0)
+    assert watched.testimony.log.quota_stop is not None
+
+
+@pytest.mark.parametrize("messages", [[RETRIED], [QUOTA_429, QUOTA_429]], ids=["it says so", "a second stop"])
+def test_a_worker_that_retries_against_a_quota_stop_is_ended(messages: list[str], stage: Stage) -> None:
+    for message in messages:
+        stage.at(2, partial(stage.log, message))
+    ending = stage.watched().ending
+    assert isinstance(ending, Reaped)
+    assert ending.why is ReapReason.QUOTA
+
+
+def test_a_worker_that_got_through_a_logged_quota_stop_is_not_ended_when_it_pauses(stage: Stage) -> None:
+    stage.at(2, partial(stage.log, RETRIED))
     stage.at(5, partial(stage.say, said("got through")))
     stage.at(100, partial(stage.say, result()))
     stage.at(100, stage.exit)
@@ -136,9 +163,9 @@ def test_a_worker_that_got_through_a_logged_quota_stop_is_not_ended_when_it_paus
 
 
 def test_a_worker_that_stops_again_later_is_ended(stage: Stage) -> None:
-    stage.at(2, partial(stage.log, QUOTA_429))
+    stage.at(2, partial(stage.log, RETRIED))
     stage.at(5, partial(stage.say, said("got through")))
-    stage.at(50, partial(stage.log, QUOTA_429))
+    stage.at(50, partial(stage.log, RETRIED))
     ending = stage.watched().ending
     assert isinstance(ending, Reaped)
     assert ending.why is ReapReason.QUOTA

@@ -10,11 +10,14 @@ One contract, met by each system's own means:
   a program is found out to be none when it is executed, from ``launch()`` on Windows.
 - ``adopt(identity, hold, token)`` takes over a recorded worker whose dispatcher is dead: how it exits is
   then unknown, ``Ended(None, None)``. ``TargetError`` refuses a record that may not be acted on.
-- ``become_subreaper()``: Linux only, for the whole process: orphans become its children, are noted while
-  they run and reaped by their own pids.
+- ``become_subreaper()``: Linux only, for the whole process: orphans become its children. From then on a
+  child that was not there before the launch, is in another session and was not started here is a worker's,
+  whatever it drops: while a worker runs, this process starts no other sessions by other means. Where its
+  worker can't be told, or it may be a child's from before the launch, it is named as not proved gone, and
+  ended with the last tree that it may belong to.
 
-Known limit on POSIX: a process that drops ``PRUN_UNIT``, the worker's session and its parent, all between
-two looks, can't be told from anybody else's and is let be.
+Known limit without a subreaper (macOS): a process that drops ``PRUN_UNIT``, the worker's session and its
+parent, all between two looks, can't be told from anybody else's and is let be.
 
 Waiting is by pidfd, kqueue or handle. On Windows no Python signal handler runs until a wait is over, so
 whoever has handlers waits in short steps. A worker belongs to one thread at a time; several may launch.

@@ -38,28 +38,40 @@ class Census:
 
 
 def census(facts: Facts) -> Census:
-    """Return a reading that misses nobody who lives at its end.
+    """Return a reading that misses nobody who lives at its end, and nobody's parent.
 
     A process that ends before it is read may have started another that was not listed. So all are listed
-    again until nobody is new: whoever lives then was read alive. Whoever keeps starting others faster than
-    that is returned unread, as a carrier, for nobody can say that it is none.
+    again until nobody is new: whoever lives then was read alive. Likewise whoever's parent was gone before it
+    could be read is read again, for somebody else is its parent now. Whoever keeps starting others faster
+    than that is returned unread, as a carrier, for nobody can say that it is none.
     """
     rows: dict[int, Process] = {}
     carriers: set[int] = set()
     done: set[int] = set()
+    others: set[int] = set()
+    lost: set[int] = set()
     for _ in range(_LISTINGS):
-        new = set(facts.pids()) - done
-        if not new:
+        listed = set(facts.pids())
+        pending = listed - done | lost
+        if not pending:
             return Census(list(rows.values()), carriers)
-        done |= new
-        for pid in new:
+        done |= listed
+        for pid in pending:
             row = facts.row(pid)
-            if row is not None and facts.concerns(row):
+            if row is None:
+                rows.pop(pid, None)
+            elif not facts.concerns(row):
+                others.add(pid)
+            else:
                 rows[pid] = row
                 if facts.carries(pid):
                     carriers.add(pid)
-    newest = max(set(facts.pids()) - done, default=0)
+                if pid in lost and row.parent not in listed:  # it lives, and is never shown
+                    others.add(row.parent)
+        lost = {pid for pid, row in rows.items() if row.parent not in rows and row.parent not in others}
+        lost -= carriers
+    newest = max(set(facts.pids()) - done | lost, default=0)
     if not newest:
         return Census(list(rows.values()), carriers)
     unread = Process(newest, "", 0, 0, 0, "?", zombie=False)
-    return Census([*rows.values(), unread], {*carriers, newest})
+    return Census([*(row for row in rows.values() if row.pid != newest), unread], {*carriers, newest})

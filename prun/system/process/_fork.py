@@ -16,7 +16,6 @@ import fcntl
 import gc
 import os
 import signal
-import threading
 import warnings
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, NoReturn
@@ -25,16 +24,18 @@ from prun.core.errors import LaunchError
 from prun.core.identity import HoldKind
 from prun.core.values import dataclass
 from prun.system.process._contract import UNIT_VARIABLE, cannot_run
+from prun.system.process._household import HOUSEHOLD
 
 if TYPE_CHECKING:
     from prun.system.process._contract import Launch
 
 _READY, _GO = b"r", b"g"
-_SET_UP, _EXEC = b"s", b"x"
+_SET_UP, _ENTER, _EXEC = b"s", b"d", b"x"
+_OPEN_FILES = "/dev/fd" if sys.platform == "darwin" else "/proc/self/fd"
 _NEVER_RAN = 127
 _LOWEST_FD = 3
 _REPORT_BYTES = 64
-_FORKING = threading.Lock()
+_MOST_FILES = 1 << 20  # Linux lets nobody have more, unless that was changed
 _PYTHON_IGNORES = tuple(getattr(signal, name) for name in ("SIGPIPE", "SIGXFSZ") if hasattr(signal, name))
 _HINTS = {
     errno.EACCES: "is it executable?",
@@ -78,7 +79,7 @@ class Forked:
         os.close(self._report)
         if told and not report:
             return
-        os.waitpid(self.pid, 0)
+        HOUSEHOLD.reap(self.pid)
         raise _complaint(self.program, self.cwd, report)
 
     def abandon(self) -> None:
@@ -87,7 +88,7 @@ class Forked:
         os.close(self._report)
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
+        HOUSEHOLD.reap(self.pid)
 
 
 def fork(launch: Launch) -> Forked:
@@ -108,11 +109,11 @@ def fork(launch: Launch) -> Forked:
             report=report,
             to_default=tuple(number for number in signal.valid_signals() if _is_pythons(number)),
         )
-        pid = _fork(plan)
+        pid = HOUSEHOLD.start(lambda: _fork(plan), launch.token, own_session=plan.own_session)
         the_childs.close()
         said = os.read(hear, _REPORT_BYTES)
         if said != _READY:
-            os.waitpid(pid, 0)
+            HOUSEHOLD.reap(pid)
             raise _complaint(launch.argv[0], launch.cwd, said)
         ours.pop_all()
     return Forked(pid, launch.argv[0], launch.cwd, tell, hear)
@@ -182,12 +183,12 @@ def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
 
 
 def _fork(plan: _Plan) -> int:
-    """Return the pid of a child that runs *plan*.
+    """Return the pid of a child that runs *plan*; only one thread at a time may be here.
 
     Every signal is blocked across the fork, so that no handler of this process runs in the child. Python's
     warning about threads does not apply: the child takes no lock, and runs another program or ends.
     """
-    with _FORKING, warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
@@ -207,6 +208,8 @@ def _become(plan: _Plan) -> NoReturn:
     try:
         gc.disable()
         _set_up(plan)
+        stage = _ENTER
+        os.chdir(plan.cwd)
         os.write(plan.report, _READY)
         if os.read(plan.go, 1) == _GO:
             stage = _EXEC
@@ -228,13 +231,18 @@ def _set_up(plan: _Plan) -> None:
     for number in plan.to_default:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    os.chdir(plan.cwd)
 
 
 def _close_all_but(kept: tuple[int, int]) -> None:
     """Close every other descriptor; a copy of another held child's pipe would keep that one waiting."""
-    for name in os.listdir("/dev/fd" if sys.platform == "darwin" else "/proc/self/fd"):
-        fd = int(name)
+    try:
+        fds = [int(name) for name in os.listdir(_OPEN_FILES)]
+    except OSError:
+        low, high = sorted(kept)
+        for start, end in ((_LOWEST_FD, low), (low + 1, high), (high + 1, _MOST_FILES)):
+            os.closerange(start, end)
+        return
+    for fd in fds:
         if fd >= _LOWEST_FD and fd not in kept:
             with suppress(OSError):
                 os.close(fd)
@@ -254,8 +262,10 @@ def _complaint(program: str, cwd: str, report: bytes) -> LaunchError:
     if not number:
         return cannot_run(program, "its process was ended before it could start")
     reason = os.strerror(number)
-    if report.startswith(_SET_UP):
+    if report.startswith(_ENTER):
         return cannot_run(program, f"its directory {cwd} can't be entered: {reason}")
+    if report.startswith(_SET_UP):
+        return cannot_run(program, f"its process can't be made ready: {reason}")
     hint = _HINTS.get(number)
     if number == errno.ENOENT and os.path.exists(program):
         hint = "the interpreter its first line names is missing"

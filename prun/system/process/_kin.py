@@ -43,6 +43,21 @@ def carries(environ: bytes, name: str, value: str) -> bool:
     return wanted in environ and wanted in environ.split(b"\0")
 
 
+def carried(environ: bytes, name: str) -> str | None:
+    """Return the value that an environment sets *name* to, ``None`` where it does not."""
+    start = f"{name}=".encode()
+    found = [one for one in environ.split(b"\0") if one.startswith(start)] if start in environ else []
+    return found[0].removeprefix(start).decode("utf-8", "replace") if found else None
+
+
+def relations(rows: Iterable[Process], pids: Iterable[int]) -> list[Process]:
+    """Return those of *rows* that are one of *pids* or descend from it."""
+    table = {row.pid: row for row in rows}
+    members = {pid for pid in pids if pid in table}
+    _close(table, members)
+    return [table[pid] for pid in sorted(members)]
+
+
 def kin(
     rows: Iterable[Process],
     root: Root,

@@ -19,16 +19,18 @@ from prun.core.identity import Machine, Presence, Sighting
 from prun.system.process import _posix, _procfs
 from prun.system.process._census import Census, census
 from prun.system.process._contract import UNIT_VARIABLE, Ended
-from prun.system.process._kin import Process, Root, carries, is_same, kin
+from prun.system.process._household import HOUSEHOLD
+from prun.system.process._kin import Process, Root, carries, is_same, kin, relations
 from prun.system.process._watch import LookingWatch, ThreadWatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from ctypes import CDLL
 
     from prun.core.identity import Hold, Identity
     from prun.system.process._contract import Launch
 
-_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37
 _LARGEST_PID = 2**31 - 1
 _LONGEST_POLL_S = 2_000_000.0
 
@@ -66,13 +68,28 @@ def adopt(identity: Identity, held: Hold, token: str) -> _posix.PosixWorker:
     return _posix.adopt(_Linux(), identity, held, token)
 
 
+@cache
+def _libc() -> CDLL:
+    from ctypes import CDLL
+
+    return CDLL(None)
+
+
 def become_subreaper() -> bool:
     """Make orphans among this process's descendants its children; return whether the kernel agreed."""
+    with suppress(OSError, AttributeError):
+        return bool(_libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+    return False
+
+
+def _is_subreaper() -> bool:
+    """Return whether orphans become this process's children: only then is an unknown child one."""
     import ctypes
 
+    answer = ctypes.c_int(0)
     with suppress(OSError, AttributeError):
-        return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
-    return False
+        _libc().prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0)
+    return bool(answer.value)
 
 
 class _Linux:
@@ -128,15 +145,24 @@ class _Relatives:
         self._root = root
         self._token = token
         self._barred = barred
-        self._strangers: set[tuple[int, str]] = set()
+        self._branch = HOUSEHOLD.branch(root.pid) if root.owned else None
+        self._doubtful: list[Process] = []
 
     def look(self, known: list[Process], *, thorough: bool) -> list[Process]:
         seen = None if thorough else self._near(known)
         if seen is None:
-            seen = census(self)
+            seen = self._everybody()
         found = kin(seen.rows, self._root, known, seen.carriers, self._barred)
+        if self._branch is not None:
+            HOUSEHOLD.note(self._branch, found)
         shown = {row.pid for row in seen.rows}
         return found + [one for one in known if one.pid not in shown and _is_hidden(one.pid)]
+
+    def doubtful(self) -> list[Process]:
+        return self._doubtful
+
+    def part(self) -> bool:
+        return self._branch is not None and HOUSEHOLD.close(self._branch)
 
     def send(self, member: Process, number: int) -> None:
         if member.pid in self._barred or member.pid <= 1:
@@ -175,36 +201,38 @@ class _Relatives:
     def carries(self, pid: int) -> bool:
         return carries(_procfs.environ(pid), UNIT_VARIABLE, self._token)
 
+    def _everybody(self) -> Census:
+        """Return a census with the orphans in it, and remember who is doubtful."""
+        taken = census(self)
+        here = os.getpid()
+        mine, doubtful = self._orphans(row for row in taken.rows if row.parent == here)
+        rows = {row.pid: row for row in taken.rows} | mine
+        self._doubtful = relations((rows | doubtful).values(), doubtful)
+        return Census(list(rows.values()), taken.carriers | set(mine))
+
     def _near(self, known: list[Process]) -> Census | None:
         """Return the tree as found from parent to child; ``None`` where the kernel lists no children."""
-        adopted = _procfs.children(os.getpid())
-        if adopted is None:
+        if _procfs.children(os.getpid()) is None:
             return None
-        pending = [self._root.pid, *(one.pid for one in known)]
+        orphans, _ = self._orphans()
+        pending = [self._root.pid, *(one.pid for one in known if one.pid not in orphans), *orphans]
         seen = set(pending)
-        orphans = {pid for pid in adopted if pid not in seen and self._is_orphan(pid)}
-        pending += orphans
         rows = []
         while pending:
             pid = pending.pop()
-            row = _procfs.row(pid)
+            row = orphans.get(pid) or _procfs.row(pid)
             if row is not None:
                 rows.append(row)
                 below = [child for child in _procfs.children(pid) or () if child not in seen]
                 seen.update(below)
                 pending += below
-        return Census(rows, orphans)
+        return Census(rows, set(orphans))
 
-    def _is_orphan(self, pid: int) -> bool:
-        """Return whether a child of this process is an orphan of this tree."""
-        row = _procfs.row(pid)
-        if row is None or (row.pid, row.start) in self._strangers:
-            return False
-        if self._root.pid in (row.session, row.group) or self.carries(pid):
-            return True
-        if not row.zombie:
-            self._strangers.add((row.pid, row.start))
-        return False
+    def _orphans(self, seen: Iterable[Process] = ()) -> tuple[dict[int, Process], dict[int, Process]]:
+        """Return this process's orphans, *seen* or listed: this tree's, and those it can't tell whose."""
+        if self._branch is None or not _is_subreaper():
+            return {}, {}
+        return HOUSEHOLD.divide(self._branch, seen)
 
 
 def peek(pid: int, *, block: bool = False) -> Ended:

@@ -156,6 +156,12 @@ class _Relatives:
         finally:
             watch.close()
 
+    def doubtful(self) -> list[Process]:
+        return []
+
+    def part(self) -> bool:
+        return False
+
     def bury(self, member: Process) -> None:
         _posix.bury(member)
 

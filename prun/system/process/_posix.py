@@ -15,6 +15,7 @@ from prun.core.errors import LaunchError
 from prun.core.identity import Hold, HoldKind, Identity, Life, Presence, life
 from prun.system.process._contract import UNIT_VARIABLE, Ended, TargetError, cannot_run
 from prun.system.process._fork import fork
+from prun.system.process._household import HOUSEHOLD
 from prun.system.process._kin import Process, Root
 from prun.system.process._tree import Tree
 
@@ -153,8 +154,7 @@ class OwnLeader:
             return
         self._reaped = True
         self._watch.close()
-        with suppress(ChildProcessError):
-            os.waitpid(self.pid, 0)
+        HOUSEHOLD.reap(self.pid)
 
 
 class OtherLeader:
@@ -198,6 +198,12 @@ class _Nobody:
         del member, timeout_s
         return True
 
+    def doubtful(self) -> list[Process]:
+        return []
+
+    def part(self) -> bool:
+        return False
+
     def bury(self, member: Process) -> None:
         """Nobody is there."""
 
@@ -213,7 +219,8 @@ def hold(system: System, launch: Launch) -> PosixHeld:
         forked.abandon()
         raise
     forked.abandon()
-    raise cannot_run(launch.argv[0], "the system does not tell when its process started")
+    hint = " (is /proc mounted, for this pid namespace?)" if sys.platform == "linux" else ""
+    raise cannot_run(launch.argv[0], f"the system does not tell when its process started{hint}")
 
 
 def adopt(system: System, identity: Identity, held: Hold, token: str) -> PosixWorker:

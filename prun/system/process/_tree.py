@@ -55,6 +55,12 @@ class Relatives(Protocol):
     def gone(self, member: Process, timeout_s: float) -> bool:
         """Return whether *member* has ended, waiting up to *timeout_s* for it."""
 
+    def doubtful(self) -> list[Process]:
+        """Return who belongs, by the last thorough look, to this tree or another: not to be signalled."""
+
+    def part(self) -> bool:
+        """Say that nothing new can come from this tree; return whether what was doubtful is now its own."""
+
     def bury(self, member: Process) -> None:
         """Reap a zombie where this process has become its parent."""
 
@@ -87,9 +93,10 @@ class Tree:
             if ended is None:
                 alone = (label("worker", self._leader.pid),)
                 return TreeEnd(None, TreeState.NOT_PROVED, survivors=alone)
-            left = _labels(self._settled())
-            state = TreeState.LEFTOVERS if left else TreeState.GONE
-            self._end = TreeEnd(ended, state, leftovers=left)
+            self._settled()
+            left = _labels(self._living(thorough=True)) if self._relatives.part() else _labels(self._known)
+            unsure = _labels(self._relatives.doubtful())
+            self._end = TreeEnd(ended, _state(left, unsure), unsure, (*left, *unsure))
             self._leader.reap()
         return self._end
 
@@ -100,9 +107,15 @@ class Tree:
         if first is None or left:
             self._ask(grace_s, clock)
             survivors = self._kill(clock)
-        clean = TreeState.LEFTOVERS if left else TreeState.GONE
-        state = TreeState.NOT_PROVED if survivors else clean
-        return TreeEnd(self._leader.wait(0.0), state, survivors, _labels(left))
+        if self._relatives.part() and (late := self._living(thorough=True)):
+            named_before = {one.pid for one in left}
+            left += [one for one in late if first is not None and one.pid not in named_before]
+            self._ask(grace_s, clock)
+            survivors = self._kill(clock)
+        unsure = _labels(self._relatives.doubtful())
+        named = (*_labels(left), *unsure) if first is not None else ()
+        survivors += unsure
+        return TreeEnd(self._leader.wait(0.0), _state(named, survivors), survivors, named)
 
     def _living(self, *, thorough: bool) -> list[Process]:
         """Return the living members other than the leader; dead ones that are ours to reap are reaped."""
@@ -116,10 +129,11 @@ class Tree:
     def _settled(self) -> list[Process]:
         """Return what outlives the leader, less what was only a moment behind it."""
         members = self._living(thorough=True)
-        if not members:
+        doubtful = self._relatives.doubtful()
+        if not members and not doubtful:
             return members
         rest_s = SETTLE_S
-        for member in members:
+        for member in (*members, *doubtful):
             if not self._relatives.gone(member, rest_s):
                 rest_s = 0.0
         return self._living(thorough=True)
@@ -168,6 +182,12 @@ class Tree:
         self._leader.send(number)
         for member in members:
             self._relatives.send(member, number)
+
+
+def _state(left: tuple[str, ...], survivors: tuple[str, ...]) -> TreeState:
+    if survivors:
+        return TreeState.NOT_PROVED
+    return TreeState.LEFTOVERS if left else TreeState.GONE
 
 
 def _labels(members: list[Process]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Who may continue a conversation: one live dispatch at a time holds the lease of its id.
+"""What one live dispatch at a time may have: a conversation, a result path; it holds the lease of it.
 
 A lease is a record in the user's private directory. A name that nothing has is claimed by exclusive
 creation. A record that is there is changed by others only under a lock, and only when its owner is proved
@@ -29,46 +29,46 @@ if TYPE_CHECKING:
     from prun.system.reading import NotRegular, TooBig, Unreadable
 
 _RECORD_LIMIT_BYTES = 64 * 1024
-_FIELDS = {"conversation_id": Field(text), "state_dir": Field(text)}
+_FIELDS = {"subject": Field(text), "state_dir": Field(text)}
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The unit in *state_dir*, owned by *owner*, is at the conversation."""
+    """The unit in *state_dir*, owned by *owner*, has *subject*, for instance ``conversation <id>``."""
 
-    conversation_id: str
+    subject: str
     state_dir: str
     owner: Owner
 
 
 class InUseError(UsageError):
-    """Another dispatch is at the conversation, or that can't be ruled out."""
+    """Another dispatch has the subject, or that can't be ruled out."""
 
 
-def in_use(conversation_id: str, state_dir: str) -> InUseError:
-    """Return the error that the unit in *state_dir* is at the conversation."""
+def in_use(subject: str, state_dir: str) -> InUseError:
+    """Return the error that the unit in *state_dir* has *subject*."""
     return InUseError(
-        f"conversation {visible(conversation_id)} is in use by {visible(state_dir)}; "
-        "wait until that unit has ended, or cancel it"
+        f"{visible(subject)} is in use by {visible(state_dir)}; wait until that unit has ended, "
+        "or make a file `cancel` in there to end it"
     )
 
 
 def claim(
     private_dir: Path, lease: Lease, is_free: Callable[[Lease], bool], wait_s: float, clock: Clock
 ) -> None:
-    """Make *lease* the one lease of its conversation, or raise ``InUseError``.
+    """Make *lease* the one lease of its subject, or raise ``InUseError``.
 
     *is_free* judges the lease in the way: true only on proof that its owner and worker are dead. A lease of
     the same unit passes to the new owner. Raises another ``PrunError`` where that can't be found out,
     ``LockTimeoutError`` after *wait_s* among them.
     """
-    path = _record(private_dir, lease.conversation_id)
+    path = _record(private_dir, lease.subject)
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         if not _created(path, lease, clock):
             from prun.system.locks import locked
 
-            with locked(private_dir / "conversations.lock", wait_s, clock):
+            with locked(private_dir / "leases.lock", wait_s, clock):
                 _take_over(path, lease, is_free, clock)
     except OSError as error:
         where, why = visible(str(path.parent)), error.strerror or error
@@ -84,23 +84,23 @@ def _take_over(path: Path, lease: Lease, is_free: Callable[[Lease], bool], clock
         if not isinstance(held, Lease):
             raise _unreadable(path, lease)
         if held.state_dir != lease.state_dir and not is_free(held):
-            raise in_use(lease.conversation_id, held.state_dir)
+            raise in_use(lease.subject, held.state_dir)
         replace(path, _encoded(lease), clock)
         return
 
 
 def release(private_dir: Path, lease: Lease, clock: Clock) -> None:
     """Give up *lease*, which this process owns; a lease that has another owner by now stays."""
-    path = _record(private_dir, lease.conversation_id)
+    path = _record(private_dir, lease.subject)
     if _held(path) == lease:
         with suppress(OSError):  # what stays is free once this process is gone
             patiently(path.unlink, clock)
 
 
-def _record(private_dir: Path, conversation_id: str) -> Path:
-    """Return the record's path: an id is agy's text and no file name."""
-    name = hashlib.sha256(conversation_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return private_dir / "conversations" / f"{name}.json"
+def _record(private_dir: Path, subject: str) -> Path:
+    """Return the record's path: a subject is no file name."""
+    name = hashlib.sha256(subject.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return private_dir / "leases" / f"{name}.json"
 
 
 def _created(path: Path, lease: Lease, clock: Clock) -> bool:
@@ -113,7 +113,7 @@ def _created(path: Path, lease: Lease, clock: Clock) -> bool:
 
 def _encoded(lease: Lease) -> bytes:
     owner = load(encode_owner(lease.owner)) or {}
-    return dump({**owner, "conversation_id": lease.conversation_id, "state_dir": lease.state_dir})
+    return dump({**owner, "subject": lease.subject, "state_dir": lease.state_dir})
 
 
 def _held(path: Path) -> Lease | Missing | NotRegular | TooBig | Unreadable | None:
@@ -124,11 +124,11 @@ def _held(path: Path) -> Lease | Missing | NotRegular | TooBig | Unreadable | No
     fields = read_fields(load(found.data) or {}, _FIELDS)
     if owner is None or fields is None:
         return None
-    return Lease(fields["conversation_id"], fields["state_dir"], owner)
+    return Lease(fields["subject"], fields["state_dir"], owner)
 
 
 def _unreadable(path: Path, lease: Lease) -> InUseError:
     return InUseError(
-        f"conversation {visible(lease.conversation_id)} may be in use: its record {visible(str(path))} "
-        "can't be read; remove that file if no dispatch is at the conversation"
+        f"{visible(lease.subject)} may be in use: its record {visible(str(path))} can't be read; "
+        "remove that file if no dispatch has it"
     )

@@ -14,9 +14,9 @@ import pytest
 
 from prun.core.identity import Identity, Machine
 from prun.core.records import Owner
-from prun.system import conversations
-from prun.system.conversations import InUseError, Lease, claim, release
+from prun.system import leases
 from prun.system.files import publish_new, replace
+from prun.system.leases import InUseError, Lease, claim, release
 from prun.system.locks import LockTimeoutError
 from tests.support.children import line_of, python
 from tests.support.clocks import ManualClock
@@ -45,7 +45,7 @@ def proved_dead(found: Lease) -> bool:
 
 
 def record_of(place: Path) -> Path:
-    path = conversations._record(place, ID)
+    path = leases._record(place, ID)
     path.parent.mkdir(exist_ok=True)
     return path
 
@@ -56,10 +56,10 @@ def claim_over(
     """Look first, then put the record there, whatever is there by now."""
     del wait_s
     path = record_of(place)
-    held = conversations._held(path)
+    held = leases._held(path)
     if isinstance(held, Lease) and not is_free(held):
         raise InUseError
-    replace(path, conversations._encoded(wanted), clock)
+    replace(path, leases._encoded(wanted), clock)
 
 
 def claim_without_lock(
@@ -69,12 +69,12 @@ def claim_without_lock(
     del wait_s
     path = record_of(place)
     try:
-        publish_new(path, conversations._encoded(wanted), clock)
+        publish_new(path, leases._encoded(wanted), clock)
     except FileExistsError:
-        held = conversations._held(path)
+        held = leases._held(path)
         if not isinstance(held, Lease) or not is_free(held):
             raise InUseError from None
-        replace(path, conversations._encoded(wanted), clock)
+        replace(path, leases._encoded(wanted), clock)
 
 
 def claim_by_removing(
@@ -83,13 +83,13 @@ def claim_by_removing(
     """Remove the record of the dead, then create one's own: each step safe, the two together not."""
     del wait_s
     path = record_of(place)
-    held = conversations._held(path)
+    held = leases._held(path)
     if isinstance(held, Lease):
         if not is_free(held):
             raise InUseError
         path.unlink(missing_ok=True)
     try:
-        publish_new(path, conversations._encoded(wanted), clock)
+        publish_new(path, leases._encoded(wanted), clock)
     except FileExistsError:
         raise InUseError from None
 
@@ -222,7 +222,7 @@ from prun.core.identity import Life
 from prun.core.records import Owner
 from prun.system import process
 from prun.system.clock import SystemClock
-from prun.system.conversations import InUseError, Lease, claim, release
+from prun.system.leases import InUseError, Lease, claim, release
 
 place, name, rounds = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 clock, inside = SystemClock(), place / "inside"
@@ -270,4 +270,4 @@ def test_real_processes_are_never_at_a_conversation_together(tmp_path: Path) -> 
         python(DISPATCHER, place, "mortal", "20") as mortal,
     ):
         assert [line_of(child) for child in (mortal, one, two)] == ["died", "done", "done"]
-    assert os.listdir(tmp_path / "conversations") == []  # noqa: PTH208
+    assert os.listdir(tmp_path / "leases") == []  # noqa: PTH208

@@ -11,7 +11,7 @@ import pytest
 from prun.core.errors import PrunError, UsageError
 from prun.core.identity import Identity, Machine
 from prun.core.records import Owner
-from prun.system.conversations import InUseError, Lease, claim, release
+from prun.system.leases import InUseError, Lease, claim, release
 from prun.system.locks import LockTimeoutError, locked
 from tests.support.capabilities import make_fifo, needs_fifos, needs_modes, needs_symlinks
 from tests.support.clocks import ManualClock
@@ -28,8 +28,8 @@ def owner(pid: int) -> Owner:
     return Owner(Identity(Machine("host", "boot", "4026531836"), pid, f"start{pid}"), "0.1.0")
 
 
-def lease(unit: str, pid: int = 1, conversation_id: str = ID) -> Lease:
-    return Lease(conversation_id, f"/state/{unit}", owner(pid))
+def lease(unit: str, pid: int = 1, subject: str = ID) -> Lease:
+    return Lease(subject, f"/state/{unit}", owner(pid))
 
 
 def never(_: Lease) -> bool:
@@ -49,11 +49,11 @@ def take(place: Path, wanted: Lease, is_free: Callable[[Lease], bool] = alive) -
 
 
 def records(place: Path) -> list[Path]:
-    return sorted((place / "conversations").iterdir())
+    return sorted((place / "leases").iterdir())
 
 
 def test_a_free_conversation_is_taken_without_a_lock(tmp_path: Path) -> None:
-    with locked(tmp_path / "conversations.lock", 0.0, CLOCK):
+    with locked(tmp_path / "leases.lock", 0.0, CLOCK):
         take(tmp_path, lease("one"), never)
     assert len(records(tmp_path)) == 1
 
@@ -112,7 +112,7 @@ def test_the_lease_passes_to_a_units_next_owner(tmp_path: Path) -> None:
 def test_only_the_holder_gives_up_a_lease(tmp_path: Path) -> None:
     take(tmp_path, lease("one"))
     release(tmp_path, lease("two", 2), CLOCK)
-    release(tmp_path, replace(lease("one"), conversation_id="another"), CLOCK)
+    release(tmp_path, replace(lease("one"), subject="another"), CLOCK)
     assert len(records(tmp_path)) == 1
     release(tmp_path, lease("one"), CLOCK)
     release(tmp_path, lease("one"), CLOCK)
@@ -120,22 +120,22 @@ def test_only_the_holder_gives_up_a_lease(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "conversation_id", ["../../x", "a/b\\c:d", "", "x" * 5000, "ü\n", "\ud800", "CON", "-rf", ID.upper()]
+    "subject", ["../../x", "a/b\\c:d", "", "x" * 5000, "ü\n", "\ud800", "CON", "-rf", ID.upper()]
 )
-def test_any_id_has_a_lease_of_its_own_in_one_place(tmp_path: Path, conversation_id: str) -> None:
-    odd = lease("one", conversation_id=conversation_id)
+def test_any_id_has_a_lease_of_its_own_in_one_place(tmp_path: Path, subject: str) -> None:
+    odd = lease("one", subject=subject)
     take(tmp_path, odd)
     take(tmp_path, lease("two", 2), never)
     with pytest.raises(InUseError) as caught:
         take(tmp_path, replace(odd, state_dir="/state/three"))
     assert str(caught.value).isprintable()
     assert len(records(tmp_path)) == 2
-    assert {path.name for path in tmp_path.iterdir()} <= {"conversations", "conversations.lock"}
+    assert {path.name for path in tmp_path.iterdir()} <= {"leases", "leases.lock"}
 
 
 def test_names_that_differ_only_in_case_do_not_meet(tmp_path: Path) -> None:
-    take(tmp_path, lease("one", conversation_id="abc"))
-    take(tmp_path, lease("two", 2, conversation_id="ABC"), never)
+    take(tmp_path, lease("one", subject="abc"))
+    take(tmp_path, lease("two", 2, subject="ABC"), never)
 
 
 def emptied(record: Path) -> None:
@@ -200,12 +200,12 @@ def test_fields_of_a_later_prun_are_passed_over(tmp_path: Path) -> None:
 
 def test_a_lock_held_for_too_long_is_an_error(tmp_path: Path) -> None:
     take(tmp_path, lease("one"))
-    with locked(tmp_path / "conversations.lock", 0.0, CLOCK), pytest.raises(LockTimeoutError):
+    with locked(tmp_path / "leases.lock", 0.0, CLOCK), pytest.raises(LockTimeoutError):
         take(tmp_path, lease("two", 2), dead)
 
 
 def test_a_place_that_can_hold_no_lease_is_an_error_with_a_next_step(tmp_path: Path) -> None:
-    (tmp_path / "conversations").touch()
+    (tmp_path / "leases").touch()
     with pytest.raises(PrunError, match="writable"):
         take(tmp_path, lease("one"), never)
 
@@ -213,5 +213,5 @@ def test_a_place_that_can_hold_no_lease_is_an_error_with_a_next_step(tmp_path: P
 @needs_modes
 def test_leases_are_private(tmp_path: Path) -> None:
     take(tmp_path, lease("one"))
-    assert (tmp_path / "conversations").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "leases").stat().st_mode & 0o777 == 0o700
     assert records(tmp_path)[0].stat().st_mode & 0o777 == 0o600
