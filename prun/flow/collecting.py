@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from prun.core.claims import speaks_for
 from prun.core.errors import UsageError
-from prun.core.landing import LandingState, gate_of, landed
+from prun.core.landing import LandingState, gate_of, landed, resumed
 from prun.core.lines import Landed
 from prun.core.outcome import Verdict
 from prun.core.plain import visible
-from prun.core.values import replace
 from prun.flow.looking import look_until
 from prun.flow.places import absolute, state_root
 from prun.flow.units import Batch
@@ -59,9 +58,7 @@ class Awaited:
 
     def resume(self, now: Moment) -> None:
         """Let the file be quiet from *now* on only: its writer may have stood still as well."""
-        quiet = self._seen.quiet
-        if quiet is not None:
-            self._seen = replace(self._seen, quiet=replace(quiet, since_s=now.monotonic_s))
+        self._seen = resumed(self._seen, now)
 
     def _kind_of_failure(self) -> str | None:
         outcomes = [unit.outcome for unit in self._snapshots if unit.outcome is not None]

@@ -8,11 +8,9 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from prun.core.blank import is_blank
 from prun.core.document import HEAD_BYTES, is_fallback
 from prun.core.unit_snapshot import NO_FILE, NO_RESULT, Document, FileLook, Found, ResultLook
 from prun.system.reading import (
-    BLANK_LIMIT_BYTES,
     Contents,
     Missing,
     NotRegular,
@@ -22,6 +20,7 @@ from prun.system.reading import (
     irregular,
     read_bounded,
     read_start,
+    says_nothing,
     trouble_of,
 )
 
@@ -182,10 +181,9 @@ class ResultFile:
 
 def _said_in(path: str) -> tuple[Document, bool] | Trouble:
     """Return whether the file at *path* says anything and whether that is a FALLBACK."""
-    match read_bounded(Path(path), BLANK_LIMIT_BYTES):
-        case Contents(data):
-            return Document.BLANK if is_blank(data) else Document.PRESENT, is_fallback(data)
-        case TooBig():
-            return Document.PRESENT, is_fallback(read_start(Path(path), HEAD_BYTES))
+    match says_nothing(Path(path)):
+        case bool(blank):
+            said = Document.BLANK if blank else Document.PRESENT
+            return said, is_fallback(read_start(Path(path), HEAD_BYTES))
         case trouble:
             return trouble

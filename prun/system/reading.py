@@ -200,7 +200,7 @@ def sha256_of(path: Path) -> str | None:
     return digest.hexdigest()
 
 
-def _says_nothing(path: Path) -> bool | Trouble:
+def says_nothing(path: Path) -> bool | Trouble:
     """Return whether the file *path* is blank, of whatever size; it is read up to where it says something."""
     opened = open_regular(path)
     if not isinstance(opened, int):
@@ -225,12 +225,12 @@ def is_blank_file(path: Path) -> bool:
             return False
     except (OSError, ValueError):
         return False
-    return _says_nothing(path) is True
+    return says_nothing(path) is True
 
 
 def standing(path: Path) -> Standing:
     """Return what stands at *path*; a link to a file that says something counts as content."""
-    match _says_nothing(path):
+    match says_nothing(path):
         case bool(blank):
             return Standing.BLANK if blank else Standing.CONTENT
         case NotRegular():

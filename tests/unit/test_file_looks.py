@@ -9,12 +9,13 @@ import pytest
 
 from prun.core.unit_snapshot import NO_FILE, NO_RESULT, Document, FileLook, Found
 from prun.system.file_looks import CIRCLE, OutputFile, ResultFile, SmallFile, is_there, stat_of
-from prun.system.reading import BLANK_LIMIT_BYTES, Contents, Missing, NotRegular, TooBig, Unreadable
+from prun.system.reading import Contents, Missing, NotRegular, TooBig, Unreadable
 from tests.support.capabilities import make_fifo, needs_denial, needs_fifos, needs_symlinks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+LARGE_BYTES = 2 * 1024 * 1024
 HEADER = "# u-1 result (FALLBACK, some other tool's words)\nConclusion: INCOMPLETE\n"
 
 
@@ -155,14 +156,14 @@ def test_a_result_that_may_not_be_read_is_unknown_until_it_may(tmp_path: Path) -
         (b"\xff\xfe \x00", (Document.BLANK, False)),
         (b"x", (Document.PRESENT, False)),
         (b"\x00", (Document.PRESENT, False)),
-        (b" " * BLANK_LIMIT_BYTES, (Document.BLANK, False)),
-        (b" " * (BLANK_LIMIT_BYTES + 1), (Document.PRESENT, False)),
+        (b" " * LARGE_BYTES, (Document.BLANK, False)),
+        (b" " * LARGE_BYTES + b"x", (Document.PRESENT, False)),
         (HEADER.encode(), (Document.PRESENT, True)),
         (HEADER.replace("\n", "\r\n").encode(), (Document.PRESENT, True)),
         (("\ufeff" + HEADER).encode(), (Document.PRESENT, True)),
         (("\ufeff" + HEADER).encode("utf-16-le"), (Document.PRESENT, True)),
         (("\ufeff" + HEADER).encode("utf-16-be"), (Document.PRESENT, True)),
-        (HEADER.encode() + b"x" * BLANK_LIMIT_BYTES, (Document.PRESENT, True)),
+        (HEADER.encode() + b"x" * LARGE_BYTES, (Document.PRESENT, True)),
         (b"# u-1 result\n" + HEADER.encode(), (Document.PRESENT, False)),
         (b"# u-1 result\nThe run was a FALLBACK, it said.\n", (Document.PRESENT, False)),
         (b"> " + HEADER.encode(), (Document.PRESENT, False)),
