@@ -52,6 +52,7 @@ class World:
 
     beings: dict[int, Being]
     last: bool
+    hands_over: int = 0
     parted: bool = False
     clock: ManualClock = field(default_factory=ManualClock)
     signals: list[str] = field(default_factory=list)
@@ -60,6 +61,11 @@ class World:
     pid: int = LEADER
 
     def _pass(self) -> None:
+        self.hands_over -= 1
+        leader = self.beings[LEADER]
+        if self.hands_over == 0 and not leader.stopped and not leader.ended:
+            self.beings[max(self.beings) + 1] = Being(leader.stubborn, immortal=False, brood=0)
+            leader.ended = True
         for being in list(self.beings.values()):
             if not being.stopped and not being.ended and being.brood > 0:
                 being.brood -= 1
@@ -139,10 +145,11 @@ LEADERS = st.builds(
     Being, st.booleans(), immortal=st.just(value=False), brood=st.integers(0, 6), ended=st.booleans()
 )
 WORLDS = st.builds(
-    lambda leader, others, last: World({LEADER: leader, **dict(enumerate(others, LEADER + 1))}, last),
+    lambda leader, others, *rest: World({LEADER: leader, **dict(enumerate(others, LEADER + 1))}, *rest),
     LEADERS,
     st.lists(MEMBERS | SHARED, max_size=4),
     st.booleans(),
+    st.integers(0, 12),
 )
 
 
@@ -195,6 +202,12 @@ class BelievesTheFirstLook(Tree):
         return self._known
 
 
+class LooksBeforeTheLeaderEnds(Tree):
+    def _kill(self, clock: Clock) -> tuple[str, ...]:
+        members = self._living(thorough=True)
+        return () if not members and self._leader.wait(0.0) is not None else super()._kill(clock)
+
+
 class EndsOnlyTheLeader(Tree):
     def _send(self, members: list[Process], number: int) -> None:
         del members
@@ -232,6 +245,7 @@ BAD = [
     KillsAtOnce,
     KillsOnce,
     BelievesTheFirstLook,
+    LooksBeforeTheLeaderEnds,
     EndsOnlyTheLeader,
     TakesAQuietLeaderForAQuietTree,
 ]

@@ -102,8 +102,9 @@ class Household:
     ) -> tuple[dict[int, Process], dict[int, Process]]:
         """Return the orphans of *branch*, and those that may be another's as well.
 
-        They are children listed now, or *seen* alive a moment ago: who ended since may have handed over to one
-        that was not seen. Zombies are reaped here. One that /proc does not show is without a start.
+        They are children listed now, or *seen* a moment ago: who ended since may have handed over to one that
+        was not seen. Zombies are among them, as parents of who was read before they ended; those that may be
+        another's are reaped here. One that /proc does not show is without a start.
         """
         rows = {(row.pid, row.start): row for row in (*seen, *own_children())}
         mine: dict[int, Process] = {}
@@ -114,7 +115,20 @@ class Household:
                 if branch in claim:
                     rivals = any(one.open for one in claim if one is not branch)
                     (doubtful if rivals else mine)[row.pid] = row
+                    if row.zombie and rivals:
+                        self._bury(row)
         return mine, doubtful
+
+    def bury(self, orphan: Process) -> None:
+        """Reap *orphan* where it is a zombie, and still the same."""
+        with self._lock:
+            self._bury(orphan)
+
+    def _bury(self, orphan: Process) -> None:
+        row = _procfs.row(orphan.pid)
+        if row is not None and row.zombie and row.start == orphan.start and row.parent == os.getpid():
+            with suppress(ChildProcessError):
+                os.waitpid(row.pid, os.WNOHANG)
 
     def close(self, branch: Branch) -> bool:
         """Close *branch*; return whether there are orphans that nobody but it can end any more."""
@@ -124,7 +138,7 @@ class Household:
             return any(not any(one.open for one in claim) for claim in shared)
 
     def _orphans(self, children: Iterable[Process]) -> Iterator[Process]:
-        """Yield those *children* that were not started here and not here before; reap what is dead.
+        """Yield those *children* that were not started here and not here before.
 
         While one from before lives, or what may be its, an orphan nobody knows may be its too.
         """
@@ -135,12 +149,9 @@ class Household:
                 continue
             if key in self._spared:
                 lives |= not row.zombie
-            elif not row.zombie:
+            else:
                 yield row
                 lives |= self._before in self._claims.get(key, ())
-            elif any(branch.may_have(row) for branch in self._started.values()):
-                with suppress(ChildProcessError):
-                    os.waitpid(row.pid, os.WNOHANG)
         self._before_lives = lives
 
     def _claim(self, row: Process, asking: Branch) -> frozenset[Branch]:

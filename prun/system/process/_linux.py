@@ -187,7 +187,7 @@ class _Relatives:
             return True
 
     def bury(self, member: Process) -> None:
-        _posix.bury(member)
+        HOUSEHOLD.bury(member)
 
     def pids(self) -> list[int]:
         return _procfs.pids()
@@ -207,7 +207,8 @@ class _Relatives:
         here = os.getpid()
         mine, doubtful = self._orphans(row for row in taken.rows if row.parent == here)
         rows = {row.pid: row for row in taken.rows} | mine
-        self._doubtful = relations((rows | doubtful).values(), doubtful)
+        shared = relations((rows | doubtful).values(), doubtful)
+        self._doubtful = [one for one in shared if not one.zombie]
         return Census(list(rows.values()), taken.carriers | set(mine))
 
     def _near(self, known: list[Process]) -> Census | None:

@@ -163,7 +163,7 @@ class _Relatives:
         return False
 
     def bury(self, member: Process) -> None:
-        _posix.bury(member)
+        """No orphan becomes this process's child."""
 
     def pids(self) -> list[int]:
         return [row.pid for row in _all_rows()]

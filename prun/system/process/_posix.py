@@ -251,13 +251,6 @@ def check_target(system: System, pid: int, held: Hold, token: str) -> None:
         raise TargetError(f"cannot end pid {pid}: this process is part of its tree")
 
 
-def bury(member: Process) -> None:
-    """Reap a zombie by its own pid where this process has become its parent."""
-    if member.parent == os.getpid():
-        with suppress(ChildProcessError):
-            os.waitpid(member.pid, os.WNOHANG)
-
-
 def ancestors(system: System, pid: int) -> list[int]:
     """Return the parents of *pid*, up to the first that can't be told."""
     found: list[int] = []

@@ -152,20 +152,21 @@ class Tree:
     def _kill(self, clock: Clock) -> tuple[str, ...]:
         """Kill until a thorough look finds nobody; return who can't be proved gone."""
         deadline_s = clock.monotonic() + KILL_S
+        over = self._leader.wait(0.0) is not None  # asked before the look: it may end by handing over
         members = self._living(thorough=True)
         for _ in range(_KILL_ROUNDS):
-            if not members and self._leader.wait(0.0) is not None:
+            if not members and over:
                 return ()
             if clock.monotonic() >= deadline_s:
                 break
             members = self._frozen(members)
             self._send(members, signal.SIGKILL)
-            in_time = self._leader.wait(_DEATH_S) is not None
+            over = in_time = self._leader.wait(_DEATH_S) is not None
             for member in members:
                 in_time = self._relatives.gone(member, _DEATH_S if in_time else 0.0)
             members = self._living(thorough=True)
         left = _labels(members)
-        return left if self._leader.wait(0.0) is not None else (label("worker", self._leader.pid), *left)
+        return left if over else (label("worker", self._leader.pid), *left)
 
     def _frozen(self, members: list[Process]) -> list[Process]:
         """Stop every member, and those they started meanwhile: what is stopped can't start another."""
