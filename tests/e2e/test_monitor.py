@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 from contextlib import chdir, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING
 
 import psutil
@@ -203,9 +204,16 @@ time.sleep(600)
 """
 
 
+def open_to_all() -> Path:
+    """Return where other users can enter a temporary directory: this run's own place may be closed to them."""
+    own = Path(gettempdir())
+    entered = all(place.stat().st_mode & stat.S_IXOTH for place in (own, *own.parents))
+    return own if entered else Path("/tmp")  # noqa: S108 - the system's own
+
+
 @as_root
 def test_a_process_of_another_user_is_not_dead(lab: Lab) -> None:
-    with TemporaryDirectory() as name:
+    with TemporaryDirectory(dir=open_to_all()) as name:
         place = Path(name)
         made = make_unit(place / "state", "ours")
         older = make_unit(place / "state", "older", older=True)

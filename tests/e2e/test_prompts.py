@@ -115,7 +115,7 @@ def test_a_worker_finds_its_result_and_its_prompt_whatever_their_names(name: str
 
 @can_fork
 @pytest.mark.parametrize(
-    "name", [b"two\nlines.md", pytest.param(b"byte\xff.md", marks=needs_odd_names)], ids=ascii
+    "name", [b"bell\x07.md", pytest.param(b"byte\xff.md", marks=needs_odd_names)], ids=ascii
 )
 def test_a_result_that_a_message_can_not_name_is_not_left_to_the_worker(name: bytes, lab: Lab) -> None:
     lab.fake()

@@ -359,6 +359,8 @@ def unwritable(lab: Lab, kind: str) -> Path:
             return results / f"{'n' * 245}.md"
         case "no room for the temporary name":
             return deep(results, 10)
+        case "a line break in its name":
+            return results / "two\nlines.md"
         case _:
             assert kind == "a directory's name"
             return results
@@ -378,6 +380,7 @@ def unwritable(lab: Lab, kind: str) -> Path:
             ),
         ),
         "a directory's name",
+        "a line break in its name",
     ],
 )
 def test_a_result_that_could_not_be_written_is_refused(kind: str, bench: Lab) -> None:
