@@ -205,7 +205,7 @@ time.sleep(600)
 
 
 def open_to_all() -> Path:
-    """Return where other users can enter a temporary directory: this run's own place may be closed to them."""
+    """Return where others can enter a temporary directory: this run's own place may be closed to them."""
     own = Path(gettempdir())
     entered = all(place.stat().st_mode & stat.S_IXOTH for place in (own, *own.parents))
     return own if entered else Path("/tmp")  # noqa: S108 - the system's own
