@@ -102,11 +102,11 @@ class Household:
     ) -> tuple[dict[int, Process], dict[int, Process]]:
         """Return the orphans of *branch*, and those that may be another's as well.
 
-        They are children listed now, or *seen* a moment ago: who ended since may have handed over to one that
-        was not seen. Zombies are among them, as parents of who was read before they ended; those that may be
-        another's are reaped here. One that /proc does not show is without a start.
+        They are children as *seen* a moment ago, for who has ended since may have handed over to one that was
+        not seen, or listed now. Zombies are among them, as parents of who was read before they ended; those
+        that may be another's are reaped here. One that /proc does not show is without a start.
         """
-        rows = {(row.pid, row.start): row for row in (*seen, *own_children())}
+        rows = {(row.pid, row.start): row for row in (*own_children(), *seen)}
         mine: dict[int, Process] = {}
         doubtful: dict[int, Process] = {}
         with self._lock:

@@ -206,8 +206,8 @@ class _Relatives:
         taken = census(self)
         here = os.getpid()
         mine, doubtful = self._orphans(row for row in taken.rows if row.parent == here)
-        rows = {row.pid: row for row in taken.rows} | mine
-        shared = relations((rows | doubtful).values(), doubtful)
+        rows = mine | {row.pid: row for row in taken.rows}  # who was seen to live counts as living
+        shared = relations((doubtful | rows).values(), doubtful)
         self._doubtful = [one for one in shared if not one.zombie]
         return Census(list(rows.values()), taken.carriers | set(mine))
 
