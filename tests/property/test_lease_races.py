@@ -270,4 +270,7 @@ def test_real_processes_are_never_at_a_conversation_together(tmp_path: Path) -> 
         python(DISPATCHER, place, "mortal", "20") as mortal,
     ):
         assert [line_of(child) for child in (mortal, one, two)] == ["died", "done", "done"]
+    # The mortal one may have been the last of them.
+    with python(DISPATCHER, place, "last", "1") as last:
+        assert line_of(last) == "done"
     assert os.listdir(tmp_path / "leases") == []  # noqa: PTH208
