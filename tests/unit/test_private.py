@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prun.core.errors import PrunError
+from prun.system import private
 from prun.system.private import ensure_private, private_cache_dir, private_state_dir
 from tests.support.capabilities import needs_denial, needs_modes, needs_symlinks
 
@@ -113,3 +114,11 @@ def test_a_home_closed_to_us_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PrunError, match="set X elsewhere"):
         ensure_private(closed / "prun", "X")
     closed.chmod(0o700)
+
+
+def test_a_user_without_a_home_is_told_what_to_set() -> None:
+    def homeless(_name: str) -> str:
+        raise RuntimeError("Could not determine home directory.")
+
+    with pytest.raises(PrunError, match="set HOME or XDG_STATE_HOME"):
+        private._private(homeless, "XDG_STATE_HOME")
